@@ -1,6 +1,10 @@
 import { crc32 } from 'node:zlib';
 import { hashSecret, newSecret } from './secrets.ts';
 
+/** Profiles of API keys: everything, reading, booking, or the public catalog on web pages. */
+export const keyProfiles = ['full', 'read', 'booking', 'publishable'] as const;
+export type KeyProfile = (typeof keyProfiles)[number];
+
 const prefix = 'cbs_';
 const pattern = /^cbs_[A-Za-z0-9_-]{43}[0-9a-f]{8}$/;
 

@@ -1,3 +1,5 @@
+import { locales, type Language } from './reference/language.ts';
+
 /** Amount in hundredths. PostgreSQL sends amounts as text with up to two decimals. */
 export type Minor = bigint;
 
@@ -31,3 +33,15 @@ export function applyPercentage(minor: Minor, percentage: string): Minor {
   const half = numerator < 0n ? -denominator / 2n : denominator / 2n;
   return (numerator + half) / denominator;
 }
+
+/** Formats 123450 as `NOK 1,234.50` or `1 234,50 kr`, with no-break spaces. */
+export function formatMoney(amount: Minor, currency: string, language: Language) {
+  const format = new Intl.NumberFormat(locales[language], { style: 'currency', currency });
+  return format.format(toDecimal(amount) as Intl.StringNumericLiteral);
+}
+
+/** Formats `25.00` as `25%` or `25 %`. */
+export const formatPercentage = (percentage: string, language: Language) =>
+  new Intl.NumberFormat(locales[language], { style: 'percent', maximumFractionDigits: 2 }).format(
+    Number(percentage) / 100,
+  );

@@ -19,3 +19,6 @@ export type Settings = {
 /** Host name in the UIDs of calendar entries, as the database has it; that of `publicUrl` in a trial. */
 export const toUidHost = (stored: string | null, { publicUrl }: Pick<Settings, 'publicUrl'>) =>
   stored ?? new URL(publicUrl).hostname;
+
+/** The path prefix of PUBLIC_URL, without a trailing slash, that a proxy strips from requests. */
+export const toBasePath = (publicUrl: string) => new URL(publicUrl).pathname.replace(/\/$/, '');

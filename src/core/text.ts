@@ -101,3 +101,12 @@ export function toOneLine(error: unknown): string {
   const text = message || (errors ?? []).map((one) => one.message).join(', ');
   return text.replace(/[\s\p{Cc}]+/gu, ' ').slice(0, 300);
 }
+
+/** Choosing from thousands of values takes milliseconds; clients send fewer than 500 characters. */
+const maxLength = 500;
+
+/** The value of a header that lists choices, without those beyond the bound; undefined if none is left. */
+export function truncateHeaderList(value: string | undefined): string | undefined {
+  if (value === undefined || value.length <= maxLength) return value;
+  return value.slice(0, Math.max(0, value.lastIndexOf(',', maxLength))) || undefined;
+}

@@ -6,8 +6,7 @@ import { openPool, openStandbyPool, withTimeout, type PoolOptions } from './pool
 import type { Origin, SlowStatement } from './preparing-client.ts';
 import { queryBuilderOn, readersWithOrigin, type Reader } from './reader.ts';
 import { createStandby, type Standby } from './standby-state.ts';
-import { runTransaction } from './transaction.ts';
-import { createUnitOfWork, nestedUnitOfWork, type UnitOfWork } from './unit-of-work.ts';
+import { runTransaction, createUnitOfWork, nestedUnitOfWork, type UnitOfWork } from './unit-of-work.ts';
 
 export type { AuditContext } from './audit-log.ts';
 export type { Origin } from './preparing-client.ts';

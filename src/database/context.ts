@@ -2,7 +2,7 @@ import type { Area, Areas } from './areas.ts';
 import type { Reader, Tx, Write, WriteNewProvider } from './client.ts';
 import type { Queryable } from './statements.ts';
 import type { Language } from '../core/reference/language.ts';
-import type { KeyProfile } from '../core/key-profiles.ts';
+import type { KeyProfile } from '../core/api-key.ts';
 import type { Settings } from '../core/settings.ts';
 
 /**

@@ -1,8 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, type ClientConfig } from 'pg';
 import { getErrorCode } from '../core/database-errors.ts';
-import { compareMigrations, describeMigrationDifferences } from './migration-differences.ts';
-import { readAppliedMigrations, readMigrations } from './migration-history.ts';
+import {
+  compareMigrations,
+  describeMigrationDifferences,
+  readAppliedMigrations,
+  readMigrations,
+} from './migration-history.ts';
 import { recordReleases } from './releases.ts';
 import type { PoolOrClient } from './statements.ts';
 

@@ -1,8 +1,10 @@
+import { named, OneOf } from '../core/schema/types.ts';
 import { execute, toRecordset } from './statements.ts';
+import { eventResources } from './tables/events.ts';
 import type { Tx } from './unit-of-work.ts';
 
 /** Events of the change feed that code records, beside those of changed rows. */
-export type RecordedEvent = { type: EventName; id: number };
+type RecordedEvent = { type: EventName; id: number };
 type EventName =
   | 'coursedate.canceled'
   | `offer.${'made' | 'accepted' | 'declined' | 'lapsed'}`
@@ -27,3 +29,20 @@ export const recordedTypes: EventName[] = [
   ...(['order.paid', 'order.settled', 'order.credited', 'participant.swapped', 'participant.moved'] as const),
   ...(['offer.made', 'offer.accepted', 'offer.declined', 'offer.lapsed'] as const),
 ];
+
+const toChangeTypes = (resource: string) => ['created', 'updated', 'deleted'].map((change) => `${resource}.${change}`);
+
+const mergedTypes = ['customer.merged', 'courseuser.merged'];
+
+/** Types of events, as `course.created`. */
+export const eventTypes = [
+  ...eventResources.filter((resource) => resource !== 'offer').flatMap(toChangeTypes),
+  'coursedate.seats_changed',
+  ...mergedTypes,
+  'courseuser.erased',
+  ...recordedTypes,
+  'resync',
+];
+
+export const EventType = named('EventType', OneOf(eventTypes, { examples: ['course.updated'] }));
+export const EventResource = named('EventResource', OneOf(eventResources, { examples: ['course'] }));

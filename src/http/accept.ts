@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import { truncateHeaderList } from '../core/header-list.ts';
+import { truncateHeaderList } from '../core/text.ts';
 
 /** The qualities of the media types that an `Accept` header names. */
 function getQualities(accept: string): Map<string, number> {

@@ -1,12 +1,43 @@
-import type { Static, TObject } from '@sinclair/typebox';
 import { getTableColumns, type SQL } from 'drizzle-orm';
-import { getTableConfig, type PgColumn } from 'drizzle-orm/pg-core';
-import { findStorage } from '../core/schema/types.ts';
-import { prepareInsert, type TableWithId } from '../database/prepared-insert.ts';
+import { type PgColumn, type PgTable, getTableConfig } from 'drizzle-orm/pg-core';
+import type { TProperties, Static, TObject } from '@sinclair/typebox';
+import { mergeCustomProperties, findStorage } from '../core/schema/types.ts';
 import type { Reader } from '../database/client.ts';
+import { prepareInsert, type TableWithId } from '../database/prepared-insert.ts';
 import { findDiffering, keepFractions } from '../database/update-changed.ts';
-import { bodyColumns } from './body-columns.ts';
 import { createRowCheck, defineReferences, type ReferenceChecks } from './references.ts';
+
+type Values = Record<string, unknown>;
+type Columns<T extends PgTable> = { [K in keyof T['$inferInsert']]?: T['$inferInsert'][K] };
+
+/**
+ * Makes a function from a body to the values of its columns, undefined for a field that was not sent. Custom properties
+ * are merged into those of the row before; throws if that makes too many.
+ */
+export function bodyColumns<T extends PgTable>(table: T, properties: TProperties) {
+  const columns = Object.entries<PgColumn>(getTableColumns(table));
+  const fields = Object.entries(properties).flatMap(([field, schema]) => {
+    const [found] = columns.filter(([, column]) => column === findStorage(schema)?.column);
+    return found ? [[field, ...found] as const] : [];
+  });
+  return (body: object, before: Values = {}) => {
+    const values = fields.map(
+      ([field, name, column]) => [name, toStored(column, (body as Values)[field], before[name])] as const,
+    );
+    // eslint-disable-next-line @typescript-eslint/no-generated-empty-object-type -- it resolves to the columns of `table`
+    return Object.fromEntries(values) as Columns<T>;
+  };
+}
+
+type CustomProperties = Parameters<typeof mergeCustomProperties>[0];
+
+/** An empty text is stored as such where null is not allowed; decimals are strings, and custom properties are JSON. */
+function toStored({ notNull, dataType }: PgColumn, value: unknown, before: unknown) {
+  if (dataType === 'json')
+    return mergeCustomProperties((before ?? null) as CustomProperties, value as CustomProperties | undefined);
+  if (value === null && notNull) return '';
+  return typeof value === 'number' && dataType === 'string' ? String(value) : value;
+}
 
 /**
  * Derives writes of a table from the schema of a new item: `toColumns` makes the columns of a body, `insert` adds a row

@@ -3,7 +3,7 @@ import { and } from 'drizzle-orm';
 import type { Budget, Ctx } from '../database/context.ts';
 import type { Area } from '../database/areas.ts';
 import { findShown } from './closed-members.ts';
-import type { Filters } from './filter-types.ts';
+import type { Filters } from './filters.ts';
 import { itemParameters, getLimit, listParameters, type ItemQuery, type ListQuery } from './list-query.ts';
 import type { ListSpec, Page, PageOptions } from './list-types.ts';
 import { rowLoader, toKeySet, type BatchLoader, type Key } from './loaders.ts';

@@ -1,10 +1,114 @@
-import { inArray, or, sql, type SQL } from 'drizzle-orm';
+import { type SQL, eq, or, sql, inArray } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { Static, TSchema, TString } from '@sinclair/typebox';
-import { EmailParameter, Line, List, Moment, NowOrMoment } from '../core/schema/types.ts';
-import { caseFolded } from '../database/tables/columns.ts';
-import type { Filter } from './filter-types.ts';
-import { search } from './search.ts';
+import { Title, EmailParameter, Line, List, Moment, NowOrMoment } from '../core/schema/types.ts';
+import type { Ctx } from '../database/context.ts';
+import { searchedWords, searchQuery, caseFolded } from '../database/tables/columns.ts';
+import { sameTenant, tenantWhere, type TenantTable } from './tenant-scope.ts';
+
+/** A query parameter and the condition that a value makes; undefined makes none. */
+export type Filter<S extends TSchema = TSchema> = {
+  schema: S;
+  /** `query` has the other parameters; `hasSelective` is true if one of them is selective. */
+  where(
+    value: Static<S>,
+    ctx: Ctx,
+    query: Record<string, unknown>,
+    hasSelective: boolean,
+  ): SQL | undefined | Promise<SQL>;
+  /** The condition of other providers' rows where the reader is shown some of the members that it reads. */
+  whereShown?(value: Static<S>, ctx: Ctx, isShown: (member: string) => boolean): SQL | undefined;
+  isConstant?: true;
+  /** True for a value that few rows match, by an index of their own. */
+  isSelective?(value: Static<S>): boolean;
+  /** An index finds the provider's rows, however many there are. */
+  indexed?: Indexed<S>;
+};
+
+type Indexed<S extends TSchema> = {
+  /** The column or expression that the index sorts by after `provider_id`; filters of one column share a probe. */
+  column?: PgColumn | SQL;
+  /** The condition that the index finds rows by, where `where` is for each row. */
+  condition?(value: Static<S>, ctx: Ctx): SQL;
+  /** True in the database if `condition` leaves out rows, because too many match. */
+  isBroad?(value: Static<S>, ctx: Ctx): SQL;
+};
+
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- a table of filters over different schemas
+export type Filters = Record<string, Filter<any>>;
+
+/** `member` is the one that shows its rows to readers of other providers' items. */
+type Related = { table: TenantTable; by: PgColumn; member?: string };
+type SearchedTable = Related & { words: SQL };
+type Search = {
+  /** Names the texts in the documentation. */
+  description: string;
+  /** A table whose texts are searched too, and the column that names its rows. */
+  related?: Related;
+  /** True if a number is also an id. */
+  withId?: boolean;
+};
+
+const maxWords = 10;
+/** Each word is a scan of the index. */
+const Query = Title({ pattern: `^[^\\p{L}\\p{N}]*(?:[\\p{L}\\p{N}]+(?:[^\\p{L}\\p{N}]+|$)){0,${maxWords}}$` });
+
+/** More related rows than this are not collected. */
+const maxRelated = 5_000;
+
+/**
+ * The filter `q`: each of its words is the start of a word of the texts, as `foldSearch` compares them. The texts are those
+ * that are searched in the table, if any, and in the related table.
+ */
+function search(table: TenantTable, { description, related, withId = false }: Search): Filter<typeof Query> {
+  const own = searchedWords(table);
+  const other = related && { ...related, words: searchedWords(related.table)! };
+  const isId = (q: string) => (withId && /^\s*\d{1,15}\s*$/.test(q) ? eq(table.id, Number(q)) : undefined);
+  const condition = (q: string, ctx: Ctx) => {
+    const isCollected = other && sql`${other.by} = any(${collect(ctx, other, q)})`;
+    return or(isId(q), own && matches(own, ctx.providerId, q), isCollected)!;
+  };
+  const isBroad = (q: string, ctx: Ctx) => sql`cardinality(${collect(ctx, other!, q)}) > ${maxRelated}`;
+  return {
+    schema: {
+      ...Query,
+      description: `Each of at most ${maxWords} words is the start of a word of ${description}, without regard to case, accents and apostrophes; all unless sent`,
+    },
+    where: (q, ctx) => or(isId(q), own && isMatch(own, table.providerId, q), other && isRelated(ctx, table, other, q)),
+    // A text is the member of the name of its column.
+    whereShown(q, ctx, isShown) {
+      const shown = searchedWords(table, isShown);
+      const words = other && searchedWords(other.table, (name) => isShown(`${other.member}.${name}`));
+      const related = words && isRelated(ctx, table, { ...other, words }, q);
+      return or(shown && isMatch(shown, table.providerId, q), related);
+    },
+    indexed: { condition, ...(other && { isBroad }) },
+  };
+}
+
+const matches = (words: SQL, provider: number | PgColumn, q: string) => sql`${words} @@ ${searchQuery(provider, q)}`;
+
+/** A condition on each row. Planned as if half of the rows matched; `@@` alone as one of 200, which are then sorted. */
+const isMatch = (words: SQL, provider: PgColumn, q: string) => sql`coalesce(${matches(words, provider, q)}, false)`;
+
+/** The ids of the rows that match, at most one more than `maxRelated`. */
+function collect(ctx: Ctx, { table, words }: SearchedTable, q: string): SQL {
+  const found = ctx.db
+    .select({ id: table.id })
+    .from(table)
+    .where(tenantWhere(ctx, table, matches(words, ctx.providerId, q)))
+    .limit(maxRelated + 1);
+  return sql`array(${found})`;
+}
+
+/** A condition on each row. For an EXISTS the words of the whole related table would be read into a hash table. */
+function isRelated({ db }: Ctx, owner: TenantTable, { table, words, by }: SearchedTable, q: string): SQL {
+  const isFound = matches(words, table.providerId, q);
+  return sql`${db
+    .select({ isFound })
+    .from(table)
+    .where(sameTenant(table, owner, eq(table.id, by)))}`;
+}
 
 const plain = <S extends TSchema>(schema: S, where: Filter<S>['where']): Filter<S> => ({ schema, where });
 

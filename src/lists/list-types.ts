@@ -1,6 +1,6 @@
 import type { TObject } from '@sinclair/typebox';
 import type { SQL } from 'drizzle-orm';
-import type { Filters } from './filter-types.ts';
+import type { Filters } from './filters.ts';
 import type { ListQuery, Paging } from './list-query.ts';
 import type { BatchLoader, Key } from './loaders.ts';
 import type { FoundPage, PageSource, Position } from './paging/index.ts';

@@ -2,8 +2,7 @@ import { getTableColumns } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import { Problem } from '../core/errors.ts';
 import { named, OneOf } from '../core/schema/types.ts';
-import type { Filters } from './filter-types.ts';
-import { filter } from './filters.ts';
+import { type Filters, filter } from './filters.ts';
 import type { Order } from './paging/index-probes.ts';
 import type { TenantTable } from './tenant-scope.ts';
 

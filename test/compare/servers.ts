@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync } from 'node:fs';
 import { Agent, request as httpRequest, type RequestOptions } from 'node:http';
 import { join, resolve } from 'node:path';
-import { keyProfiles, type KeyProfile } from '../../src/core/key-profiles.ts';
+import { keyProfiles, type KeyProfile } from '../../src/core/api-key.ts';
 import type { Cleanup } from '../reliability/scenario.ts';
 import { temporaryFolder } from '../reliability/support/folder.ts';
 import { startServer, stop, type Server } from '../reliability/support/server.ts';

@@ -6,7 +6,7 @@ import {
   nextCourseDateList,
 } from '../../src/domains/courses/coursedates/list.ts';
 import { courseItem, courseList } from '../../src/domains/courses/courses/list.ts';
-import type { KeyProfile } from '../../src/core/key-profiles.ts';
+import type { KeyProfile } from '../../src/core/api-key.ts';
 import { idsInPath, marker, type Owner } from './isolation.ts';
 
 type Ids = Owner['ids'];

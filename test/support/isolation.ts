@@ -1,12 +1,11 @@
 import { eq, getTableColumns, sql } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
 import { vouchers } from '../../src/database/tables/campaigns.ts';
-import { payments } from '../../src/database/tables/payments.ts';
 import { categories, courseCategories, labels, tags } from '../../src/database/tables/catalog.ts';
 import { courseDates, gatherings } from '../../src/database/tables/coursedates.ts';
 import { courses, courseTranslations, products } from '../../src/database/tables/courses.ts';
 import { customers } from '../../src/database/tables/customers.ts';
-import { bookings, orders } from '../../src/database/tables/orders.ts';
+import { payments, bookings, orders } from '../../src/database/tables/orders.ts';
 import { courseInterests } from '../../src/database/tables/interests.ts';
 import { outbox } from '../../src/database/tables/outbox.ts';
 import { participants } from '../../src/database/tables/participants.ts';

@@ -1,4 +1,4 @@
-import { keyProfiles, type KeyProfile } from '../../src/core/key-profiles.ts';
+import { keyProfiles, type KeyProfile } from '../../src/core/api-key.ts';
 import { createKey } from '../../src/domains/school/auth/key-service.ts';
 import {
   containsText,

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize, relative } from 'node:path';
 import { expect, test } from 'vitest';
-import { eventTypes } from '../../src/database/event-types.ts';
+import { eventTypes } from '../../src/database/record-events.ts';
 import { plugins } from '../../src/plugins.ts';
 import { docsPages, pageName } from '../support/docs-pages.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { truncateHeaderList } from '../../src/core/header-list.ts';
+import { truncateHeaderList } from '../../src/core/text.ts';
 import { preferredLanguage } from '../../src/core/reference/language.ts';
 
 test('a list of choices is cut behind a value', () => {

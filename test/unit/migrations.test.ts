@@ -4,8 +4,11 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { compareMigrations, describeMigrationDifferences } from '../../src/database/migration-differences.ts';
-import { readMigrations } from '../../src/database/migration-history.ts';
+import {
+  compareMigrations,
+  describeMigrationDifferences,
+  readMigrations,
+} from '../../src/database/migration-history.ts';
 import { releases } from '../../src/database/releases.ts';
 
 const folder = join(import.meta.dirname, '../../migrations');

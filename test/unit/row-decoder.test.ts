@@ -1,7 +1,7 @@
 import { eq, sql } from 'drizzle-orm';
 import fc from 'fast-check';
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { parseComposites, parseInSlices, rowsPerSlice } from '../../src/database/query-builder/composite-literals.ts';
+import { parseComposites, parseInSlices, rowsPerSlice } from '../../src/database/query-builder/composite-rows.ts';
 import { prepareRows, type Select } from '../../src/database/query-builder/index.ts';
 import type { Reader } from '../../src/database/reader.ts';
 import { auditEntries } from '../../src/database/tables/audit.ts';

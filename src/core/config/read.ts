@@ -1,6 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
 import { toFileVariable, type Declaration } from './declare.ts';
-import { unknownVariableWarnings } from './unknown-variables.ts';
 
 type Declarations = Record<string, Declaration>;
 
@@ -97,3 +96,42 @@ function readSecretFile(name: string, file: string) {
   if (text === '') throw new Error(`${toFileVariable(name)} names an empty file`);
   return text;
 }
+
+/** Kubernetes sets these for every service of a namespace, so one may be named `database` or `smtp`. */
+const isServiceLink = (name: string, value = '') =>
+  /_SERVICE_(HOST|PORT)(_|$)|_PORT_\d+_(TCP|UDP)/.test(name) ||
+  (name.endsWith('_PORT') && /^(tcp|udp|sctp):\/\//.test(value));
+
+/** One warning for each removed variable that is set, and each unknown one that begins with one of `prefixes`. */
+const unknownVariableWarnings = (env: NodeJS.ProcessEnv, known: string[], prefixes: string[]) =>
+  Object.keys(env).flatMap((name) => {
+    if (env[name] === '' || known.includes(name) || isServiceLink(name, env[name])) return [];
+    const advice = removedVariables[name];
+    if (advice !== undefined) return [`The variable ${name} has no effect any more: ${advice}`];
+    const hasPrefix = prefixes.some((prefix) => name.toUpperCase().startsWith(prefix));
+    return hasPrefix ? [`The variable ${name} is not known and has no effect`] : [];
+  });
+
+const fixed = (value: string) => `it is ${value} now`;
+
+/** Variables of earlier versions, with what to do about them. */
+const removedVariables: Record<string, string> = {
+  EMBEDDED_DATABASE: 'in production set DATABASE_URL=embedded instead',
+  POOL_ACQUIRE_TIMEOUT_MS: 'set STATEMENT_TIMEOUT_MS, 0.3 of which it is now',
+  WRITE_LOCK_TIMEOUT_MS: 'set STATEMENT_TIMEOUT_MS, half of which it is now',
+  HEADERS_TIMEOUT_MS: 'set REQUEST_TIMEOUT_MS, which includes it',
+  PREPARED_STATEMENTS: 'a pooler that loses prepared statements is noticed',
+  RATE_LIMIT_BURST: 'set RATE_LIMIT_PER_SECOND; twice as many may come at once',
+  SUB_SCHOOLS_MAX: fixed('50'),
+  TOKENS_RETENTION_DAYS: fixed('1'),
+  SESSIONS_RETENTION_DAYS: fixed('0'),
+  SIGN_ON_FAILURES_RETENTION_DAYS: fixed('0'),
+  IDEMPOTENCY_RETENTION_DAYS: fixed('0'),
+  CATALOG_POSTS_RETENTION_DAYS: fixed('0'),
+  INTERESTS_RETENTION_DAYS: fixed('30'),
+  BACKUP_RUNS_RETENTION_DAYS: fixed('400'),
+  USAGE_RETENTION_DAYS: fixed('400'),
+  STAGED_LINES_RETENTION_DAYS: fixed('7'),
+  IMPORT_REFS_RETENTION_DAYS: 'an import recognises each earlier `ref`',
+  MAIL_DKIM_SELECTORS: 'see "The domain of the sender" in docs/operate/operating.md',
+};

@@ -1,5 +1,5 @@
 import Negotiator from 'negotiator';
-import { truncateHeaderList } from '../header-list.ts';
+import { truncateHeaderList } from '../text.ts';
 
 /** Languages of labels. */
 export type Language = 'en' | 'no';

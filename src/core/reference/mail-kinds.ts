@@ -38,3 +38,9 @@ const defaults = mailKindNames.filter((kind) => mailKinds[kind]).map((kind) => `
 export const isMailOnSql = (provider: string, kind: string) =>
   `coalesce((select (s.mails ->> ${kind})::boolean from booking_settings s where s.provider_id = ${provider}),
     ${kind} in (${defaults.join(', ')}))`;
+
+/** A limit for the calculation with days, which fails for the largest numbers that the field allows. */
+const maxDays = 3_650;
+
+/** The days between the notification of a date and its start or deadline. */
+export const notificationDaysSql = (location: string) => `least(${location}.notification_days, ${maxDays})`;

@@ -1,10 +1,25 @@
+import { codes } from 'currency-codes';
 import { Type } from '@sinclair/typebox';
-import { countryCodes } from '../reference/countries.ts';
+import entries from '../reference/countries.json' with { type: 'json' };
 import { formsOfTeaching, levels, teachingLanguages, timesOfDay, units } from '../reference/courses.ts';
-import { currencyCodes } from '../reference/currencies.ts';
 import type { Label, Language } from '../reference/language.ts';
 import { courseDateStatuses } from '../reference/statuses.ts';
 import { componentDescription, member, named, NamedObject, OneOf, UpperCode } from './types.ts';
+
+type Country = { id: number; title: Label };
+
+/**
+ * Countries by two-letter code, in the order of the interface specification. Ids are ISO 3166-1 numeric, except Kosovo and
+ * the Netherlands Antilles. Not from Intl, whose names change with the version of Node.
+ */
+export const countries = new Map<string, Country>(
+  (entries as [string, number, string, string][]).map(([code, id, en, no]) => [code, { id, title: { en, no } }]),
+);
+
+export const countryCodes: readonly string[] = [...countries.keys()];
+
+/** ISO 4217 alphabetic codes. The package lacks the Caribbean guilder. */
+export const currencyCodes: readonly string[] = [...new Set([...codes(), 'XCG'])];
 
 /** Titles by code, in English or in every language. */
 type Titles<K extends string | number> = ReadonlyMap<K, string | Label>;

@@ -1,6 +1,6 @@
 import type { TSchema } from '@sinclair/typebox';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { KeyProfile } from '../../core/key-profiles.ts';
+import type { KeyProfile } from '../../core/api-key.ts';
 import { Problem } from '../../core/errors.ts';
 import { isPrivate } from '../../core/schema/types.ts';
 

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';
 import Negotiator from 'negotiator';
-import { truncateHeaderList } from '../../core/header-list.ts';
+import { truncateHeaderList } from '../../core/text.ts';
 
 export type Encoding = 'identity' | 'gzip' | 'br';
 

@@ -5,7 +5,7 @@ import { toFieldsProblem } from '../../core/schema/validator.ts';
 import { getSchoolId, type Ctx } from '../../database/context.ts';
 import { Problem, type ProblemKind } from '../../core/errors.ts';
 import { toLoggableError, classifyError } from '../../core/database-errors.ts';
-import { unavailableHints, unavailableReason } from '../../database/unavailable-reason.ts';
+import { unavailableHints, unavailableReason } from '../../database/describe-error.ts';
 import { closeGracefully } from '../idle-sockets.ts';
 import { getRoute } from '../route-name.ts';
 import { addErrorCode, toCodedError } from './problem-details.ts';

@@ -1,4 +1,4 @@
-import { toBasePath } from '../../core/public-url.ts';
+import { toBasePath } from '../../core/settings.ts';
 import swagger from '@fastify/swagger';
 import type { FastifyInstance, FastifySchema } from 'fastify';
 import fp from 'fastify-plugin';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { InvalidArgumentError, Option } from 'commander';
-import { keyProfiles, type KeyProfile } from '../../core/key-profiles.ts';
+import { keyProfiles, type KeyProfile } from '../../core/api-key.ts';
 import { formatTimestamp } from '../../core/timestamps.ts';
 import { createKey, listKeys, revokeKey, rotateKey } from '../../domains/school/auth/key-service.ts';
 import { command, id, run, table, timestamp, title, type Options } from './run.ts';

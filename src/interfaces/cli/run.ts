@@ -7,7 +7,7 @@ import { parseTimestamp } from '../../core/timestamps.ts';
 import { normalizeTitle, isTitle } from '../../core/text.ts';
 import type { Database } from '../../database/client.ts';
 import { isMigrated, migrateDatabase } from '../../database/migrate.ts';
-import { findMigrationDifferences } from '../../database/migration-differences.ts';
+import { findMigrationDifferences } from '../../database/migration-history.ts';
 import { isPooled } from '../../database/pooler.ts';
 import { assertReleaseIsSupported } from '../../database/releases.ts';
 import { raiseOomScore } from '../../core/oom-score.ts';

@@ -1,11 +1,10 @@
 import { and, asc, eq, gt, type SQL } from 'drizzle-orm';
 import type { Ctx } from '../../database/context.ts';
-import type { IsShown } from '../closed-members.ts';
-import type { Filter, Filters } from '../filter-types.ts';
+import { type IsShown, limitToShown, shownOrder, type ReadMembers } from '../closed-members.ts';
+import type { Filter, Filters } from '../filters.ts';
 import type { BatchLoader, Key } from '../loaders.ts';
 import type { ItemQuery } from '../list-query.ts';
 import { newBudget, ResponseTooLarge } from '../response-budget.ts';
-import { limitToShown, shownOrder, type ReadMembers } from '../shown-filters.ts';
 import { defaultScope, isOwn, type Tenant, type TenantScope, type TenantTable } from '../tenant-scope.ts';
 import { countOnce, nearestCursor, noPageHints, rememberCursor, setUpperBound } from './page-hints.ts';
 import { preparedPage } from './prepared-page.ts';

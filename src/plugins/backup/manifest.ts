@@ -2,8 +2,12 @@ import { Value } from '@sinclair/typebox/value';
 import type { Readable } from 'node:stream';
 import { json } from 'node:stream/consumers';
 import { Problem } from '../../core/errors.ts';
-import { compareMigrations, describeMigrationDifferences } from '../../database/migration-differences.ts';
-import { sinceFirst, readMigrations } from '../../database/migration-history.ts';
+import {
+  compareMigrations,
+  describeMigrationDifferences,
+  sinceFirst,
+  readMigrations,
+} from '../../database/migration-history.ts';
 import { formatName, formatVersion, ManifestFields, type Manifest } from './format.ts';
 
 /** A manifest of this service has about 20 kB. */

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Ctx } from '../../database/context.ts';
-import { loadServiceSecret } from '../../database/service-secret.ts';
+import { loadServiceSecret } from '../../database/service-state.ts';
 import { limitByAddress, toAddressKey } from '../../http/auth/address-limit.ts';
 import type { Services } from '../../http/auth/authenticate.ts';
 import { readField, redirectToHttps, rejectCrossSite } from '../../http/html/forms.ts';

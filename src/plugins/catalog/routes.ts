@@ -1,7 +1,7 @@
 import helmet from '@fastify/helmet';
 import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify';
 import { Problem } from '../../core/errors.ts';
-import { toBasePath } from '../../core/public-url.ts';
+import { toBasePath } from '../../core/settings.ts';
 import { serveAsset } from '../../http/assets.ts';
 import { limitByAddress } from '../../http/auth/address-limit.ts';
 import type { Services } from '../../http/auth/authenticate.ts';

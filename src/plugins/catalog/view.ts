@@ -1,6 +1,5 @@
 import { catalogItemPath, catalogPageUrl, toSlug } from '../../core/catalog-urls.ts';
-import { toBasePath } from '../../core/public-url.ts';
-import type { Settings } from '../../core/settings.ts';
+import { toBasePath, type Settings } from '../../core/settings.ts';
 import type { Language } from '../../core/reference/language.ts';
 import type { CatalogSchool } from './find-school.ts';
 import { stylesheet } from './style.ts';

@@ -9,7 +9,7 @@ import { limitByAddress } from '../../http/auth/address-limit.ts';
 import type { Services } from '../../http/auth/authenticate.ts';
 import { methodNotAllowed } from '../../http/errors/method-not-allowed.ts';
 import type { Plugin } from '../../interfaces/plugin/define-plugin.ts';
-import { toBasePath } from '../../core/public-url.ts';
+import { toBasePath } from '../../core/settings.ts';
 import { guideRoutes } from './guide-routes.ts';
 import { serveOpenapi } from '../../http/openapi/document.ts';
 import { addParameterExamples } from '../../http/openapi/examples.ts';

@@ -1,5 +1,4 @@
-import { toBasePath } from '../../core/public-url.ts';
-import type { Settings } from '../../core/settings.ts';
+import { toBasePath, type Settings } from '../../core/settings.ts';
 import type { Language } from '../../core/reference/language.ts';
 import type { Person, School } from './people.ts';
 import { stylesheet } from './style.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { keyProfiles } from '../../../src/core/key-profiles.ts';
+import { keyProfiles } from '../../../src/core/api-key.ts';
 import { withProfile } from '../../support/key-profiles.ts';
 import { limits, openTestApp, openTestDatabase, ownDatabase, send, sharedTestApp } from '../../support/test-app.ts';
 

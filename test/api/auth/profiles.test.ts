@@ -1,5 +1,5 @@
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
-import { keyProfiles } from '../../../src/core/key-profiles.ts';
+import { keyProfiles } from '../../../src/core/api-key.ts';
 import { toPublicSchema } from '../../../src/http/publishable/serializer.ts';
 import { getEndpoints } from '../../support/isolation.ts';
 import { allowedProfiles } from '../../support/isolation-table.ts';

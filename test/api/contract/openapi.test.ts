@@ -3,7 +3,7 @@ import formats from 'ajv-formats';
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { errorCodes } from '../../../src/core/error-codes.ts';
-import { keyProfiles } from '../../../src/core/key-profiles.ts';
+import { keyProfiles } from '../../../src/core/api-key.ts';
 import * as reference from '../../../src/core/reference/courses.ts';
 import { units } from '../../../src/core/reference/courses.ts';
 import { courseDateStatuses } from '../../../src/core/reference/statuses.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { countries, countryCodes } from '../../../src/core/reference/countries.ts';
+import { countries, countryCodes } from '../../../src/core/schema/codes.ts';
 import { allAreas } from '../../../src/database/areas.ts';
 import * as documented from '../../support/documents/people.ts';
 import { dialects, encodeBody, contentTypeHeader } from '../../support/request-bodies.ts';

@@ -1,8 +1,12 @@
 import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { applyMigrations, isMigrated, migrateDatabase, setTenantStatistics } from '../../../src/database/migrate.ts';
-import { readAppliedMigrations, readMigrationNames, readMigrations } from '../../../src/database/migration-history.ts';
-import { findMigrationDifferences } from '../../../src/database/migration-differences.ts';
+import {
+  readAppliedMigrations,
+  readMigrationNames,
+  readMigrations,
+  findMigrationDifferences,
+} from '../../../src/database/migration-history.ts';
 import { releases } from '../../../src/database/releases.ts';
 import { migrationCheck } from '../../../src/plugins/operations/doctor/system.ts';
 import { emptyDatabase } from '../../support/backups.ts';

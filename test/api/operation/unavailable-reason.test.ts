@@ -7,7 +7,7 @@ import { expect, inject, onTestFinished, test } from 'vitest';
 import { Problem } from '../../../src/core/errors.ts';
 import type { DatabaseOptions } from '../../../src/database/client.ts';
 import { createKeyedQueue } from '../../../src/database/keyed-queue.ts';
-import { unavailableReason } from '../../../src/database/unavailable-reason.ts';
+import { unavailableReason } from '../../../src/database/describe-error.ts';
 import { createAuthority, createCertificate } from '../../support/certificates.ts';
 import { waitForBlocked } from '../../support/locks.ts';
 import { temporaryFolder } from '../../support/processes.ts';

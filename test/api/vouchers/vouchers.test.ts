@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { book, createBookableDate, createVoucher, errorCodes, getSummary } from '../../support/booking.ts';
 import { write } from '../../support/orders.ts';
-import { orders as orderTable } from '../../../src/database/tables/orders.ts';
-import { voucherRedemptions } from '../../../src/database/tables/redemptions.ts';
+import { orders as orderTable, voucherRedemptions } from '../../../src/database/tables/orders.ts';
 import { sharedTestApp, type Provider } from '../../support/test-app.ts';
 import { hashRows } from '../../support/request-bodies.ts';
 

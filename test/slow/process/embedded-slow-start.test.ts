@@ -13,7 +13,7 @@ import {
 
 vi.setConfig({ testTimeout: 180_000 });
 
-const healthCheck = /embedded-postgres\/health-check\.ts$/;
+const healthCheck = /embedded-postgres\/index\.ts$/;
 const stalledMs = 8_000;
 /** The production limit is a minute. */
 const patientUser = await bundle('test/support/embedded-user.ts', [

@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox';
 import { t } from '../../../core/schema/types.ts';
-import { countries } from '../../../core/reference/countries.ts';
+import { countries } from '../../../core/schema/codes.ts';
 import type { Language } from '../../../core/reference/language.ts';
 
 const text = Type.String();

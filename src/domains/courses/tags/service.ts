@@ -9,7 +9,7 @@ import { courses } from '../../../database/tables/courses.ts';
 import { importRefs } from '../../../database/tables/imports.ts';
 import { replaceLinks } from '../../../lists/links.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
-import { defineTimestampFilters, type TimestampQuery } from '../../../lists/timestamp-filters.ts';
+import { defineTimestampFilters, type TimestampQuery } from '../../../lists/list-query.ts';
 import { matchFolded } from '../../../database/tables/columns.ts';
 import { foldText } from '../../../core/text.ts';
 import type { TagBody, TagChange, TagInput } from './body-schema.ts';

@@ -1,5 +1,4 @@
-import { isMailOnSql } from '../../../core/reference/mail-kinds.ts';
-import { notificationDaysSql } from '../../../core/reference/notification-days.ts';
+import { isMailOnSql, notificationDaysSql } from '../../../core/reference/mail-kinds.ts';
 import { canceled, confirmedStatuses, postponed, seatStatuses } from '../../../core/reference/statuses.ts';
 import { recipientHashSql } from '../../../database/tables/catalog-posts.ts';
 import { currentTimeSql, caseFoldedSql } from '../../../database/tables/columns.ts';

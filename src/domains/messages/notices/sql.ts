@@ -1,5 +1,4 @@
-import { isMailOnSql } from '../../../core/reference/mail-kinds.ts';
-import { notificationDaysSql } from '../../../core/reference/notification-days.ts';
+import { isMailOnSql, notificationDaysSql } from '../../../core/reference/mail-kinds.ts';
 import { canceled } from '../../../core/reference/statuses.ts';
 import { currentTimeSql } from '../../../database/tables/columns.ts';
 

@@ -11,7 +11,7 @@ import { bodyWriter } from '../../../lists/body-writer.ts';
 import { replaceLinks } from '../../../lists/links.ts';
 import { newBudget } from '../../../lists/response-budget.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
-import { defineTimestampFilters } from '../../../lists/timestamp-filters.ts';
+import { defineTimestampFilters } from '../../../lists/list-query.ts';
 import { CampaignBody, type CampaignChange } from './body-schema.ts';
 import { toEmbeddedCampaign, type CampaignDetails } from './schema.ts';
 import { campaignColumns, isForCourse } from './loaders.ts';

@@ -4,7 +4,7 @@ import { Problem } from '../../../core/errors.ts';
 import type { Tx } from '../../../database/client.ts';
 import type { Ctx } from '../../../database/context.ts';
 import { orderLines, orders } from '../../../database/tables/orders.ts';
-import { bodyColumns } from '../../../lists/body-columns.ts';
+import { bodyColumns } from '../../../lists/body-writer.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
 import { addPayment, findDebt, isPaidAtOtherTime, reversePayments, setPaid } from '../payments/service.ts';
 import { OrderChange } from './body-schema.ts';

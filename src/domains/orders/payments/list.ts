@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox';
 import { eq, isNotNull, isNull, sql } from 'drizzle-orm';
 import { t } from '../../../core/schema/types.ts';
 import { folded } from '../../../database/tables/columns.ts';
-import { payments } from '../../../database/tables/payments.ts';
+import { payments } from '../../../database/tables/orders.ts';
 import { defineList } from '../../../lists/define-list.ts';
 import { filter } from '../../../lists/filters.ts';
 import { defineSerializer } from '../../../lists/serializer.ts';

@@ -1,7 +1,6 @@
 import { and, eq, getTableColumns, sql } from 'drizzle-orm';
 import { toMinorUnits, type Minor } from '../../../core/money.ts';
-import { orders } from '../../../database/tables/orders.ts';
-import { payments } from '../../../database/tables/payments.ts';
+import { orders, payments } from '../../../database/tables/orders.ts';
 import { batchLoader } from '../../../lists/loaders.ts';
 import { sameTenant } from '../../../lists/tenant-scope.ts';
 

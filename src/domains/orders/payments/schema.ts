@@ -2,7 +2,7 @@ import { Type, type Static } from '@sinclair/typebox';
 import { toMinorUnits, toNumber, type Minor } from '../../../core/money.ts';
 import { t } from '../../../core/schema/types.ts';
 import { formatTimestamp } from '../../../core/timestamps.ts';
-import { paymentMethods, type payments } from '../../../database/tables/payments.ts';
+import { paymentMethods, type payments } from '../../../database/tables/orders.ts';
 
 export const PaymentMethod = t.named('PaymentMethod', t.OneOf(paymentMethods));
 

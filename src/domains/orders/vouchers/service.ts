@@ -4,7 +4,7 @@ import { Problem } from '../../../core/errors.ts';
 import { toDecimal, toMinorUnits } from '../../../core/money.ts';
 import { vouchers } from '../../../database/tables/campaigns.ts';
 import { caseFolded } from '../../../database/tables/columns.ts';
-import { voucherRedemptions } from '../../../database/tables/redemptions.ts';
+import { voucherRedemptions } from '../../../database/tables/orders.ts';
 import { bodyWriter } from '../../../lists/body-writer.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
 import { VoucherBody, type VoucherChange } from './body-schema.ts';

@@ -4,7 +4,7 @@ import { formatTimestamp } from '../../../core/timestamps.ts';
 import * as codes from '../../../core/schema/codes.ts';
 import { t } from '../../../core/schema/types.ts';
 import type { customers } from '../../../database/tables/customers.ts';
-import { countries } from '../../../core/reference/countries.ts';
+import { countries } from '../../../core/schema/codes.ts';
 import { AppUser } from '../../school/admin-users/schema.ts';
 
 const text = t.Nullable(Type.String());

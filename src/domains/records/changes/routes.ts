@@ -4,7 +4,7 @@ import { Problem } from '../../../core/errors.ts';
 import { allAreas } from '../../../database/areas.ts';
 import { listRoute } from '../../../http/list-cache/index.ts';
 import { responses } from '../../../http/responses.ts';
-import { EventType } from '../../../database/event-types.ts';
+import { EventType } from '../../../database/record-events.ts';
 import { t } from '../../../core/schema/types.ts';
 import { Changes, Gone, maxLimit } from './schema.ts';
 import { listChanges } from './service.ts';

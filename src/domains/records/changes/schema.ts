@@ -1,6 +1,6 @@
 import { Type, type TObject } from '@sinclair/typebox';
 import { t, isPrivate } from '../../../core/schema/types.ts';
-import { EventResource, EventType } from '../../../database/event-types.ts';
+import { EventResource, EventType } from '../../../database/record-events.ts';
 import type { eventResources } from '../../../database/tables/events.ts';
 import { CourseDate } from '../../courses/coursedates/schema.ts';
 import { Course } from '../../courses/courses/schema.ts';

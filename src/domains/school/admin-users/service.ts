@@ -16,7 +16,7 @@ import { defineReferences } from '../../../lists/references.ts';
 import { relation } from '../../../lists/relations.ts';
 import { defineSerializer } from '../../../lists/serializer.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
-import { defineTimestampFilters, type TimestampQuery } from '../../../lists/timestamp-filters.ts';
+import { defineTimestampFilters, type TimestampQuery } from '../../../lists/list-query.ts';
 import { voidAdminTokens } from '../auth/token-service.ts';
 import type { AdminUserBody } from './body-schema.ts';
 import { fetchRoleIds, fetchMembers, matchMembers } from './loaders.ts';

@@ -1,7 +1,6 @@
 import { and, asc, eq, gt, isNull, or, sql, type SQL } from 'drizzle-orm';
-import { hashApiKey, newApiKey } from '../../../core/api-key.ts';
+import { hashApiKey, newApiKey, type KeyProfile } from '../../../core/api-key.ts';
 import { Problem } from '../../../core/errors.ts';
-import type { KeyProfile } from '../../../core/key-profiles.ts';
 import { formatTimestamp } from '../../../core/timestamps.ts';
 import type { Database, Tx } from '../../../database/client.ts';
 import { type Ctx, getSchoolId } from '../../../database/context.ts';

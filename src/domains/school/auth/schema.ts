@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox';
 import { isCommonPassword } from '../../../core/common-passwords.ts';
-import { keyProfiles } from '../../../core/key-profiles.ts';
+import { keyProfiles } from '../../../core/api-key.ts';
 import * as codes from '../../../core/schema/codes.ts';
 import { t } from '../../../core/schema/types.ts';
 import type { Settings } from '../../../core/settings.ts';

@@ -8,8 +8,7 @@ import type { Settings } from '../../../core/settings.ts';
 import { Problem } from '../../../core/errors.ts';
 import type { Database, Tx, WriteNewProvider } from '../../../database/client.ts';
 import { roles } from '../../../database/tables/people.ts';
-import { apiKeys, providers, providerState } from '../../../database/tables/providers.ts';
-import { providerLimits } from '../../../database/tables/usage.ts';
+import { apiKeys, providers, providerState, providerLimits } from '../../../database/tables/providers.ts';
 import { webhooks } from '../../../database/tables/webhooks.ts';
 import { transactionStart } from '../../../database/tables/columns.ts';
 

@@ -3,7 +3,7 @@ import { toSlug } from '../../../core/catalog-urls.ts';
 import { getSchoolId, type Ctx } from '../../../database/context.ts';
 import { Problem } from '../../../core/errors.ts';
 import { providers } from '../../../database/tables/providers.ts';
-import { bodyColumns } from '../../../lists/body-columns.ts';
+import { bodyColumns } from '../../../lists/body-writer.ts';
 import { createSubProvider, type NewProvider } from './provider-service.ts';
 import { SchoolBody } from './body-schema.ts';
 import { toSchool, type School } from './schema.ts';

@@ -3,7 +3,7 @@ import { deriveProviderSecret, hashSecret } from '../../../core/secrets.ts';
 import type { DateSpan } from '../../../core/date-format.ts';
 import type { Ctx } from '../../../database/context.ts';
 import type { Tx } from '../../../database/client.ts';
-import { loadServiceSecret } from '../../../database/service-secret.ts';
+import { loadServiceSecret } from '../../../database/service-state.ts';
 import { execute, type Queryable } from '../../../database/statements.ts';
 import type { BookingInput } from '../../../domains/bookings/booking/body-schema.ts';
 import { bookingAreas, bookWithin } from '../../../domains/bookings/booking/service.ts';

@@ -1,5 +1,5 @@
 import { formatDay } from '../../../core/date-format.ts';
-import { formatMoney, formatPercentage } from '../../../core/money-format.ts';
+import { formatMoney, formatPercentage } from '../../../core/money.ts';
 import { locationLines, venueLines } from '../../../core/address-format.ts';
 import { capitalized, Fact, Lines, When } from '../../../http/html/facts.tsx';
 import { fillCount } from '../../../http/html/fill.ts';

@@ -1,5 +1,4 @@
-import { formatMoney } from '../../../core/money-format.ts';
-import type { Minor } from '../../../core/money.ts';
+import { formatMoney, type Minor } from '../../../core/money.ts';
 import { participantStatus } from '../../../core/reference/statuses.ts';
 import type { BookingBalance } from '../../../domains/orders/payments/balance-service.ts';
 import type { PlaceCredit } from '../../../domains/bookings/participant-changes/deregistration-service.ts';

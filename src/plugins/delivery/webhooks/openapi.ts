@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { eventChanges } from '../../../database/tables/events.ts';
-import { EventResource, EventType } from '../../../database/event-types.ts';
+import { EventResource, EventType } from '../../../database/record-events.ts';
 import { named } from '../../../core/schema/types.ts';
 import post from './openapi.json' with { type: 'json' };
 

@@ -2,7 +2,7 @@ import { Type, type Static } from '@sinclair/typebox';
 import { eventResources } from '../../../database/tables/events.ts';
 import { disabledReasons, payloads, type webhookDeliveries, type webhooks } from '../../../database/tables/webhooks.ts';
 import { formatTimestamp } from '../../../core/timestamps.ts';
-import { EventType } from '../../../database/event-types.ts';
+import { EventType } from '../../../database/record-events.ts';
 import { t } from '../../../core/schema/types.ts';
 import { personalResources } from '../../../domains/records/changes/schema.ts';
 

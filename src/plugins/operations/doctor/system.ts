@@ -23,8 +23,9 @@ import {
   compareMigrations,
   describeMigrationDifferences,
   isOfOtherHistory,
-} from '../../../database/migration-differences.ts';
-import { readAppliedMigrations, readMigrations } from '../../../database/migration-history.ts';
+  readAppliedMigrations,
+  readMigrations,
+} from '../../../database/migration-history.ts';
 
 type Role = { name: string; isSuperuser: boolean; mayCreate: boolean };
 type Rights = { name: string; isOwned: boolean; missing: string[] };

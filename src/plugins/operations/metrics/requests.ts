@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { Histogram } from 'prom-client';
-import { unavailableHints, unavailableReason } from '../../../database/unavailable-reason.ts';
+import { unavailableHints, unavailableReason } from '../../../database/describe-error.ts';
 import type { CreateArea } from '../../../interfaces/plugin/metrics.ts';
 import { signOnCounts } from '../../../domains/school/auth/session-service.ts';
 

@@ -1,5 +1,4 @@
-import { formatMoney } from '../../../core/money-format.ts';
-import type { Minor } from '../../../core/money.ts';
+import { formatMoney, type Minor } from '../../../core/money.ts';
 import { getEnrolmentStatus, postponed } from '../../../core/reference/statuses.ts';
 import type { NamedPlace } from '../../../domains/bookings/participant-changes/editing-service.ts';
 import type { LinkedBooking, LinkedPlace } from '../linked.ts';

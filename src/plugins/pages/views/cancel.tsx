@@ -1,6 +1,5 @@
 import { formatDay } from '../../../core/date-format.ts';
-import { formatMoney } from '../../../core/money-format.ts';
-import type { Minor } from '../../../core/money.ts';
+import { formatMoney, type Minor } from '../../../core/money.ts';
 import { participantStatus } from '../../../core/reference/statuses.ts';
 import type { CancellationTerms } from '../../../domains/bookings/participant-changes/schema.ts';
 import type { PlaceCredit } from '../../../domains/bookings/participant-changes/deregistration-service.ts';

@@ -1,5 +1,5 @@
 import { formatDay } from '../../../core/date-format.ts';
-import { formatMoney } from '../../../core/money-format.ts';
+import { formatMoney } from '../../../core/money.ts';
 import { hasConfirmedPlace } from '../../../core/reference/statuses.ts';
 import type { Offer as LinkedOffer } from '../linked.ts';
 import type { View } from '../view.ts';

@@ -9,7 +9,7 @@ import {
   campaignTags,
   vouchers,
 } from '../../../database/tables/campaigns.ts';
-import { currencyCodes } from '../../../core/reference/currencies.ts';
+import { currencyCodes } from '../../../core/schema/codes.ts';
 import { campaignTypes, discountTypes } from '../../../domains/orders/campaigns/schema.ts';
 import { links, type BulkRecordType } from '../record-type.ts';
 import { tableFields } from './table-fields.ts';

@@ -2,11 +2,16 @@ import { Type } from '@sinclair/typebox';
 import { sql } from 'drizzle-orm';
 import { Problem } from '../../../core/errors.ts';
 import { Email, Line, LongLine, OneOf, StoredMoment, Title, UpperCode } from '../../../core/schema/types.ts';
-import { bookings, orderLines, orders } from '../../../database/tables/orders.ts';
-import { paymentMethods, payments } from '../../../database/tables/payments.ts';
-import { voucherRedemptions } from '../../../database/tables/redemptions.ts';
+import {
+  bookings,
+  orderLines,
+  orders,
+  paymentMethods,
+  payments,
+  voucherRedemptions,
+} from '../../../database/tables/orders.ts';
 import { teachingLanguageCodes } from '../../../core/reference/courses.ts';
-import { currencyCodes } from '../../../core/reference/currencies.ts';
+import { currencyCodes } from '../../../core/schema/codes.ts';
 import { agreedTotals } from '../../../domains/orders/orders/price-service.ts';
 import type { BulkRecordType, Fields, Item } from '../record-type.ts';
 import { findInvalid, payPaidOrders, toAgreedLine, updatePaidOrders } from './order-rules.ts';

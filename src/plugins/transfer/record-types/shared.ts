@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { OneOf, Title } from '../../../core/schema/types.ts';
 import type { Database } from '../../../database/client.ts';
-import { countryCodes } from '../../../core/reference/countries.ts';
+import { countryCodes } from '../../../core/schema/codes.ts';
 import { findOrAddCategory } from '../../../domains/courses/courses/category-service.ts';
 import { findOrAddPlace } from '../../../domains/courses/places/service.ts';
 import { Ref, type Fields, type SingleRecordType } from '../record-type.ts';

@@ -1,5 +1,4 @@
-import { formatMoney } from '../../../../core/money-format.ts';
-import type { Minor } from '../../../../core/money.ts';
+import { formatMoney, type Minor } from '../../../../core/money.ts';
 import { getEnrolmentStatus } from '../../../../core/reference/statuses.ts';
 import { Fact, Lines, When } from '../../../../http/html/facts.tsx';
 import { fill } from '../../../../http/html/fill.ts';

@@ -1,4 +1,4 @@
-import { formatMoney } from '../../../../core/money-format.ts';
+import { formatMoney } from '../../../../core/money.ts';
 import { Field } from '../../../../http/html/field.tsx';
 import { fill } from '../../../../http/html/fill.ts';
 import { maxLengths, personFields, toName, type PersonField } from '../../booking/form.ts';

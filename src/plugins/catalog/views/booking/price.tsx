@@ -1,6 +1,5 @@
-import { formatMoney } from '../../../../core/money-format.ts';
 import { formatDay } from '../../../../core/date-format.ts';
-import type { Minor } from '../../../../core/money.ts';
+import { formatMoney, type Minor } from '../../../../core/money.ts';
 import { participantStatus } from '../../../../core/reference/statuses.ts';
 import { Fact, Lines } from '../../../../http/html/facts.tsx';
 import { fill } from '../../../../http/html/fill.ts';

@@ -1,6 +1,5 @@
 import { formatDay } from '../../../../core/date-format.ts';
-import { formatMoney, formatPercentage } from '../../../../core/money-format.ts';
-import type { Minor } from '../../../../core/money.ts';
+import { formatMoney, formatPercentage, type Minor } from '../../../../core/money.ts';
 import { getEnrolmentStatus } from '../../../../core/reference/statuses.ts';
 import { grouped } from '../../../../lists/relations.ts';
 import type { BookingBalance } from '../../../../domains/orders/payments/balance-service.ts';

@@ -1,4 +1,12 @@
-import type { PoolOrClient } from './statements.ts';
+import { execute, type Queryable, type PoolOrClient } from './statements.ts';
+
+const findSecret = { name: 'find_service_secret', text: 'select secret from service_state' };
+
+/** The secret of the database. */
+export async function loadServiceSecret(on: Queryable) {
+  const [row] = await execute<{ secret: string }>(on, findSecret, []);
+  return row!.secret;
+}
 
 /**
  * Stores the host name in the UIDs of calendar entries, which stays when the service gets another one. That of a trial on
