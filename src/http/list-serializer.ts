@@ -1,6 +1,7 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import createWriter, { type AnySchema } from 'fast-json-stringify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { responseBudget, embeddedIn, itemTooLarge, ResponseTooLarge } from '../lists/response-budget.ts';
-import { getSerializer, isLarge, newOutput, writePieces, type Schema, type Write } from './serialize-pieces.ts';
+import { itemTooLarge, responseBudget, ResponseTooLarge } from '../lists/response-budget.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -9,17 +10,18 @@ declare module 'fastify' {
   }
 }
 
-/** Serializes a list with pauses for the event loop, up to the response budget. */
-type ListSerializer = {
-  /** The bytes of the first items that fit, and their number. Large items are serialized in pieces. */
-  items(items: unknown[], mayHoldLarge: boolean): Promise<{ written: Buffer[]; count: number }>;
-  /** The response with these serialized items. */
-  around(data: unknown, written: Buffer[]): Buffer;
+export type Write = (data: unknown) => string;
+type Bound = typeof responseBudget;
+type Schema = {
+  items?: Schema;
+  properties?: Record<string, Schema>;
+  required?: string[];
+  additionalProperties?: unknown;
 };
 
-/** List serializers by the serializer function that Fastify holds. */
-const listWriters = new WeakMap<object, ListSerializer>();
-export const getListSerializer = (serializer: unknown) => listWriters.get(serializer as object);
+/** What a serializer function that Fastify holds does with pauses for the event loop. */
+const pausing = new WeakMap<object, ReturnType<typeof newPausingSerializer>>();
+export const getPausingSerializer = (serializer: unknown) => pausing.get(serializer as object);
 
 /** The serializer of the status; for a success to a publishable key, that of public members. */
 export function getReplySerializer(reply: FastifyReply) {
@@ -34,10 +36,7 @@ function getPublicSerializer({ request, statusCode }: FastifyReply) {
 }
 const isPublishable = ({ ctx }: Partial<FastifyRequest>) => ctx?.publishableFor !== undefined;
 
-type ItemWriter = (item: unknown) => Promise<Buffer>;
-const itemWriters = new WeakMap<object, ItemWriter>();
-
-/** A preSerialization hook: serializes a large item in pieces, with pauses for the event loop. */
+/** A preSerialization hook: serializes an item with many embedded ones with pauses for the event loop. */
 export function serializeLargeItems(
   _request: FastifyRequest,
   reply: FastifyReply,
@@ -45,80 +44,152 @@ export function serializeLargeItems(
   done: (error: Error | null, payload?: unknown) => void,
 ) {
   const publicSerializer = getPublicSerializer(reply);
-  const serialize = itemWriters.get(getReplySerializer(reply) ?? {});
-  if (!serialize || !isLarge(payload)) {
+  const serializer = getPausingSerializer(getReplySerializer(reply) ?? {});
+  if (!serializer?.isLarge(payload)) {
     if (publicSerializer) reply.serializer(publicSerializer);
     done(null, payload);
     return;
   }
-  serialize(payload).then((bytes) => {
+  serializer.whole(payload).then((bytes) => {
     reply.serializer((written) => written as string);
     done(null, bytes);
   }, done);
 }
 
 /** Compiles the serializer of a response schema. The response to a write has no bound: the write is committed. */
-export function compileSerializer(schema: object, { isRead = true } = {}): Write {
-  const { items: listed, properties, required = [] } = schema as Schema;
-  const { items: enveloped, ...members } = properties ?? {};
-  const isEnvelope = required.includes('items') && required.length > 1;
-  const item = listed ?? (isEnvelope ? enveloped?.items : undefined);
+export function compileSerializer(responseSchema: object, { isRead = true } = {}): Write {
+  const schema: Schema = responseSchema;
+  const bound = isRead ? responseBudget : { embedded: Infinity, bytes: Infinity };
   const serialize = getSerializer(schema);
-  const budget = isRead ? responseBudget : { embedded: Infinity, bytes: Infinity };
-  const tooLarge = (data: unknown) => (Array.isArray(data) ? new ResponseTooLarge() : itemTooLarge());
   const write: Write = (data) => {
-    if (embeddedIn(data) > budget.embedded) throw tooLarge(data);
+    if (countItems(schema, data) > bound.embedded) throw tooLarge(data);
     const text = serialize(data);
-    if (text.length > budget.bytes) throw tooLarge(data);
+    if (text.length > bound.bytes) throw tooLarge(data);
     return text;
   };
-  itemWriters.set(write, async (data) => {
-    if (embeddedIn(data) > budget.embedded) throw tooLarge(data);
-    const bytes = await writePieces(schema, data, budget.bytes);
-    if (!bytes) throw tooLarge(data);
-    return Buffer.concat(bytes);
-  });
-  if (!item) return write;
-
-  const others = required.filter((name) => name !== 'items');
-  const writeMembers = getSerializer({ type: 'object', properties: members, required: others });
-  listWriters.set(write, {
-    items: (items, mayHoldLarge) => writeItems(items, item, mayHoldLarge),
-    around(data, written) {
-      const [before, after] = Array.isArray(data) ? ['[', ']'] : [`${writeMembers(data).slice(0, -1)},"items":[`, ']}'];
-      return Buffer.concat([Buffer.from(before), ...written, Buffer.from(after)]);
-    },
-  });
+  pausing.set(write, newPausingSerializer(schema, bound));
   return write;
 }
+const tooLarge = (data: unknown) => (Array.isArray(data) ? new ResponseTooLarge() : itemTooLarge());
 
-/** A text shorter than this holds too few embedded items to count them. */
-const countedFrom = 4_096;
+const newPausingSerializer = (schema: Schema, bound: Bound) => ({
+  /** True if the value has so many list items that it is serialized in pieces. */
+  isLarge: (data: unknown) => countItems(schema, data) > maxItemsAtOnce,
+  async whole(data: unknown) {
+    const { written, count } = await writeItems([data], schema, bound);
+    if (count === 0) throw tooLarge(data);
+    return Buffer.concat(written);
+  },
+  /** The bytes of the first items of a list that fit into a response, and their number. */
+  items: (items: unknown[]) => writeItems(items, schema.items ?? schema.properties!['items']!.items!, responseBudget),
+  /** The list with these serialized items. */
+  around(data: object, written: Buffer[]) {
+    const empty = getSerializer(schema)(Array.isArray(data) ? [] : { ...data, items: [] });
+    const end = empty.lastIndexOf(']');
+    return Buffer.concat([Buffer.from(empty.slice(0, end)), ...written, Buffer.from(empty.slice(end))]);
+  },
+});
 
-async function writeItems(items: unknown[], schema: Schema, mayHoldLarge: boolean) {
-  const serialize = getSerializer(schema);
-  const output = newOutput();
-  const left = { ...responseBudget };
+/** Compiled on first use: most serializers are never needed by a process, and their code takes memory. */
+const serializers = new WeakMap<object, Write>();
+function getSerializer(schema: object): Write {
+  return (data) => {
+    let write = serializers.get(schema);
+    if (!write) serializers.set(schema, (write = createWriter(schema as AnySchema) as Write));
+    return write(data);
+  };
+}
+
+/** List items of a value at any depth. */
+function countItems(schema: Schema, value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
   let count = 0;
-  for (const one of items) {
-    const comma = count === 0 ? '' : ',';
-    if (mayHoldLarge && isLarge(one)) {
-      // It uses the shared buffer as well.
-      output.end();
-      left.embedded -= embeddedIn(one);
-      const bytes = left.embedded < 0 ? undefined : await writePieces(schema, one, left.bytes);
-      if (!bytes) break;
-      output.addBytes([Buffer.from(comma), ...bytes]);
-      for (const { length } of bytes) left.bytes -= length;
-    } else {
-      const text = serialize(one);
-      left.bytes -= text.length < countedFrom ? text.length : Buffer.byteLength(text);
-      left.embedded -= text.length < countedFrom ? 0 : embeddedIn(one);
-      if (left.bytes < 0 || left.embedded < 0) break;
-      output.add(comma + text);
+  if (!Array.isArray(value)) {
+    for (const [name, member] of getListMembers(schema)) count += countItems(member, (value as Members)[name]);
+  } else if (schema.items) {
+    count = value.length;
+    if (hasLists(schema.items)) for (const item of value as unknown[]) count += countItems(schema.items, item);
+  }
+  return count;
+}
+type Members = Record<string, unknown>;
+const hasLists = (schema: Schema): boolean => schema.items !== undefined || getListMembers(schema).length > 0;
+
+const listMembers = new WeakMap<Schema, [string, Schema][]>();
+function getListMembers(schema: Schema) {
+  let members = listMembers.get(schema);
+  if (!members) {
+    members = Object.entries(schema.properties ?? {}).filter(([, member]) => hasLists(member));
+    listMembers.set(schema, members);
+  }
+  return members;
+}
+
+/** A value with more list items than these is serialized in pieces. */
+const maxItemsAtOnce = 100;
+
+/** The event loop is free after so many milliseconds. */
+const pauseAfterMs = 25;
+
+/** Characters encoded at once: V8 keeps longer texts in the large object space, which it collects late. */
+const encodedAtOnce = 32_768;
+
+/** Serializes as many of the first items as are within the bound, separated by commas. */
+async function writeItems(items: unknown[], schema: Schema, { embedded, bytes }: Bound) {
+  const serialize = getSerializer(schema);
+  const written: Buffer[] = [];
+  let [text, count, since] = ['', 0, performance.now()];
+  const encode = () => {
+    const chunk = Buffer.from(text);
+    bytes -= chunk.length;
+    written.push(chunk);
+    text = '';
+  };
+  for (const item of items) {
+    const before = { text, length: written.length };
+    const size = countItems(schema, item);
+    embedded -= size;
+    if (count > 0) text += ',';
+    for (const piece of size > maxItemsAtOnce ? toPieces(schema, item) : [serialize(item)]) {
+      text += piece;
+      // A character takes three bytes at most, so what is not yet encoded always fits.
+      if (text.length >= encodedAtOnce || bytes < 3 * encodedAtOnce) encode();
+      if (embedded < 0 || bytes < 0) {
+        written.length = before.length;
+        return { written: [...written, Buffer.from(before.text)], count };
+      }
+      if (performance.now() - since <= pauseAfterMs) continue;
+      await nextTurn();
+      since = performance.now();
     }
     count += 1;
-    if (output.isDue()) await output.pause();
   }
-  return { written: output.end(), count };
+  return { written: [...written, Buffer.from(text)], count };
+}
+
+/** The text of the serializer: of a value with many list items each member and each list item by itself. */
+function* toPieces(schema: Schema, value: unknown): Generator<string> {
+  const parts = countItems(schema, value) > maxItemsAtOnce ? getParts(schema, value as object) : undefined;
+  if (!parts) {
+    yield getSerializer(schema)(value);
+    return;
+  }
+  let before = Array.isArray(value) ? '[' : '{';
+  for (const { name, member, one } of parts) {
+    if (one === undefined) continue;
+    yield before + name;
+    yield* toPieces(member, one);
+    before = ',';
+  }
+  yield Array.isArray(value) ? ']' : '}';
+}
+
+/** In the order of fast-json-stringify: required members first. */
+function getParts({ items, properties = {}, required = [], additionalProperties = false }: Schema, value: object) {
+  if (Array.isArray(value)) return value.map((one: unknown) => ({ name: '', member: items!, one }));
+  if (additionalProperties !== false) return undefined;
+  const isRequired = (name: string) => Number(required.includes(name));
+  return Object.entries(properties)
+    .sort(([a], [b]) => isRequired(b) - isRequired(a))
+    .map(([name, member]) => ({ name: `${JSON.stringify(name)}:`, member, one: (value as Members)[name] }));
 }

@@ -5,7 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Page } from '../lists/list-types.ts';
 import { formatExactTimestamp } from '../core/timestamps.ts';
 import { itemTooLarge } from '../lists/response-budget.ts';
-import { getListSerializer, getReplySerializer } from './list-serializer.ts';
+import { getPausingSerializer, getReplySerializer } from './list-serializer.ts';
 
 const ProblemBody = t.NamedObject('Error', {
   error: Type.String({ description: 'One text; the fields at fault are in `fields` of problem details' }),
@@ -78,16 +78,15 @@ async function sendEnvelope<T>(request: FastifyRequest, reply: FastifyReply, pag
  * numbers at a page of a smaller size, so that the page ends where such a page can begin.
  */
 async function fit<T>(reply: FastifyReply, page: Page<T>) {
-  const writer = getListSerializer(getReplySerializer(reply))!;
-  let { written, count } = await writer.items(page.items, page.mayHoldLarge);
+  const writer = getPausingSerializer(getReplySerializer(reply))!;
+  let { written, count } = await writer.items(page.items);
   if (count === 0 && page.items.length > 0) throw itemTooLarge(page.ids[0]);
   let fitting = page;
   if (page.isTruncated || count < page.items.length) {
     fitting = { ...page, isTruncated: true, hasMore: true };
     if (page.nextBy === 'page') {
       const split = splitPage(page, count);
-      if (split.count < count)
-        ({ written, count } = await writer.items(page.items.slice(0, split.count), page.mayHoldLarge));
+      if (split.count < count) ({ written, count } = await writer.items(page.items.slice(0, split.count)));
       fitting = { ...fitting, limit: split.limit, page: split.page };
     }
     reply.header('x-page-truncated', `items=${count}`);

@@ -39,19 +39,19 @@ export function defineList<
   ): Promise<Page<Static<V>>> {
     const [limit, page] = [getLimit(query, paging), query.page ?? 1];
     const found = await finder.findPage(ctx, query, { scope, page, limit, after });
-    const load = async (budget: Budget, keys: Key[], isRetry: boolean) => {
+    const load = async (budget: Budget, from: number, to: number, isRetry: boolean) => {
       const context = { ...ctx, budget };
-      const foundRows = isRetry ? undefined : found.rows?.slice(0, keys.length);
-      const rows = foundRows ?? (await fetchInOrder(fetch, context, keys));
+      const foundRows = isRetry ? undefined : found.rows?.slice(from, to);
+      const rows = foundRows ?? (await fetchInOrder(fetch, context, found.keys.slice(from, to)));
       const items = await serializer.embed(context, rows, query, query.include ?? []);
-      return { items, ids: rows.map(({ id }) => id) };
+      return items.map((item, n) => ({ item, id: rows[n]!.id }));
     };
     const [fitting, total] = await Promise.all([loadFitting(found.keys, load), withTotal ? found.count() : undefined]);
     const isTruncated = fitting.count < found.keys.length;
     return {
-      ...fitting.loaded,
+      items: fitting.loaded.map(({ item }) => item),
+      ids: fitting.loaded.map(({ id }) => id),
       isTruncated,
-      mayHoldLarge: fitting.bytes > largeFrom,
       page,
       limit,
       hasMore: found.hasMore || isTruncated,
@@ -78,9 +78,6 @@ export function defineList<
   const schemas = { Query, ItemQuery, itemParameters: parameters, View: serializer.schema };
   return { ...schemas, spreadsheet, readAreas: readAreasWith(serializer), page, byId, exists: finder.exists };
 }
-
-/** Below this many bytes no item is checked for being large. */
-const largeFrom = 1_000_000;
 
 type ItemOptions = { scope?: TenantScope; isAfterWrite?: boolean };
 

@@ -15,8 +15,6 @@ export type Page<T> = {
   ids: number[];
   /** True if the page ends before its limit because of the response budget. */
   isTruncated: boolean;
-  /** True if so many bytes were read that an item may be serialized in pieces. */
-  mayHoldLarge: boolean;
   page: number;
   limit: number;
   hasMore: boolean;

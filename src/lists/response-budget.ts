@@ -32,14 +32,6 @@ export function charge<Row>(budget: Budget | undefined, found: { rows: Row[]; by
   return found.rows;
 }
 
-/** Number of list items in a value, at any depth. */
-export function embeddedIn(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 0;
-  let count = Array.isArray(value) ? value.length : 0;
-  for (const member of Object.values(value)) count += embeddedIn(member);
-  return count;
-}
-
 export const itemTooLarge = (id?: number) =>
   Problem.coded(
     'response_too_large',
@@ -59,21 +51,35 @@ export async function loadOne<T>(
   }
 }
 
-/** Loads as many of the first items as fit into a response, halving their number until they do. */
-export async function loadFitting<K extends { id: number }, T>(
-  keys: K[],
-  load: (budget: Budget, keys: K[], isRetry: boolean) => Promise<T>,
-): Promise<{ loaded: T; count: number; bytes: number }> {
-  for (let count = keys.length; ; count = Math.floor(count / 2)) {
+/** The items that are loaded at once where those of a page are too many. */
+const sliceSize = 25;
+
+/**
+ * Loads as many of the first items as fit into a response: at once, for a relation is loaded by one statement for all of
+ * them; else in slices, and one by one where a slice does not fit.
+ */
+export async function loadFitting<T>(
+  keys: { id: number }[],
+  load: (budget: Budget, from: number, to: number, isRetry: boolean) => Promise<T[]>,
+): Promise<{ loaded: T[]; count: number }> {
+  const loaded: T[] = [];
+  let [count, left] = [0, newBudget()];
+  for (const size of new Set([keys.length, Math.min(sliceSize, keys.length), 1])) {
     try {
-      return await retryStaleRead(async (isRetry) => {
-        const budget = newBudget();
-        const loaded = await load(budget, keys.slice(0, count), isRetry);
-        return { loaded, count, bytes: responseBudget.bytes - budget.bytes };
-      });
+      while (count < keys.length) {
+        const [from, to] = [count, Math.min(count + size, keys.length)];
+        const slice = await retryStaleRead(async (isRetry) => {
+          // Statements of a failed load still charge theirs.
+          const budget = { ...left };
+          return { items: await load(budget, from, to, isRetry), budget };
+        });
+        loaded.push(...slice.items);
+        [count, left] = [to, slice.budget];
+      }
     } catch (error) {
       if (!(error instanceof ResponseTooLarge)) throw error;
-      if (count <= 1) throw itemTooLarge(keys[0]?.id);
     }
   }
+  if (count === 0 && keys.length > 0) throw itemTooLarge(keys[0]!.id);
+  return { loaded, count };
 }

@@ -1,10 +1,10 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import writerOf from 'fast-json-stringify';
 import { Type } from '@sinclair/typebox';
 import { Nullable } from '../../src/core/schema/types.ts';
-import { writePieces } from '../../src/http/serialize-pieces.ts';
 import { responses, splitPage } from '../../src/http/responses.ts';
-import { getListSerializer, compileSerializer } from '../../src/http/list-serializer.ts';
+import { getPausingSerializer, compileSerializer } from '../../src/http/list-serializer.ts';
+import { responseBudget } from '../../src/lists/response-budget.ts';
 import { sharedTestApp } from '../support/test-app.ts';
 
 const { createProvider } = await sharedTestApp();
@@ -36,21 +36,29 @@ test.each([
     [responses.listOrEnvelope('List', Item), enveloped(items)],
   ] as const) {
     const whole = Array.isArray(data) ? Type.Array(Item) : responses.envelope('List', Item);
-    const writer = getListSerializer(compileSerializer(schema))!;
-    const { written, count: fitting } = await writer.items(items, true);
+    const writer = getPausingSerializer(compileSerializer(schema))!;
+    const { written, count: fitting } = await writer.items(items);
     expect(fitting).toBe(count);
     expect(String(writer.around(data, written))).toBe((writerOf(whole as object) as (data: unknown) => string)(data));
   }
 });
 
 test('a serialized list does not change while others are serialized', async () => {
-  const writer = getListSerializer(compileSerializer(Type.Array(Item)))!;
+  const writer = getPausingSerializer(compileSerializer(Type.Array(Item)))!;
   const texts = ['a', 'b', 'æ'].map((letter) => letter.repeat(100_000));
-  const written = await Promise.all(texts.map((text) => writer.items(itemsOf(40, text), true)));
+  const written = await Promise.all(texts.map((text) => writer.items(itemsOf(40, text))));
   texts.forEach((text, n) => {
     const items = JSON.parse(String(writer.around([], written[n]!.written))) as { title: string }[];
     expect(items.map(({ title }) => title)).toEqual(Array<string>(40).fill(text));
   });
+});
+
+test('serializing a long list leaves turns of the event loop to others', async () => {
+  let turns = 0;
+  const counting = setInterval(() => (turns += 1));
+  await getPausingSerializer(compileSerializer(Type.Array(Item)))!.items(itemsOf(200_000, 'æ'));
+  clearInterval(counting);
+  expect(turns).toBeGreaterThan(0);
 });
 
 test.each([
@@ -124,6 +132,9 @@ test('a large item serialized in pieces equals the whole, within its limit', asy
     ...(id % 3 ? {} : { text: '🚑' }),
   });
   const parts = Array.from({ length: 100 }, (_, id) => part(id));
+  const before = { ...responseBudget };
+  onTestFinished(() => void Object.assign(responseBudget, before));
+  responseBudget.embedded = 200_000;
   const atOnce = writerOf(Whole as object) as (data: unknown) => string;
   for (const value of [
     { title: 'a', one: part(500), many: parts, late: parts },
@@ -131,9 +142,11 @@ test('a large item serialized in pieces equals the whole, within its limit', asy
     { title: 'b', one: null, many: null, late: [part(900)], missing: 3 },
   ]) {
     const whole = Buffer.from(atOnce(value));
-    const bytes = (await writePieces(Whole, value, whole.length))!;
-    expect(bytes.length).toBeGreaterThan(0);
-    expect(String(Buffer.concat(bytes))).toBe(String(whole));
-    expect(await writePieces(Whole, value, whole.length - 1)).toBeUndefined();
+    responseBudget.bytes = whole.length;
+    const { isLarge, whole: write } = getPausingSerializer(compileSerializer(Whole))!;
+    expect(isLarge(value)).toBe(value.late !== undefined);
+    expect(String(await write(value))).toBe(String(whole));
+    responseBudget.bytes = whole.length - 1;
+    await expect(write(value)).rejects.toThrow('The item is larger than an answer may be');
   }
 });

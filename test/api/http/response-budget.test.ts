@@ -92,9 +92,8 @@ test('a walk by since_id over long items ends pages early, and continues after t
   );
   const pages = await walk(me, '/v2/courses?limit=5');
   expect(pages.flatMap((page) => page.ids)).toEqual(ids);
-  expect(pages.length).toBeGreaterThan(2);
+  expect(pages.map((page) => page.ids.length)).toEqual([3, 3, 2]);
   for (const page of pages.slice(0, -1)) {
-    expect(page.ids.length).toBeLessThan(5);
     expect(page).toMatchObject({
       truncated: `items=${page.ids.length}`,
       next: { limit: '5', since_id: String(page.ids.at(-1)) },
