@@ -7,9 +7,14 @@ import {
   type CreateArea,
   type MetricsSources,
 } from '../../../interfaces/plugin/metrics.ts';
-import { databaseMetrics, databaseStateMetrics, standbyMetrics } from './database.ts';
+import {
+  databaseMetrics,
+  databaseStateMetrics,
+  standbyMetrics,
+  queueMetrics,
+  responseCacheMetrics,
+} from './database.ts';
 import { diskMetrics } from './disks.ts';
-import { queueMetrics, responseCacheMetrics } from './queues.ts';
 import { bookingMetrics, refusalMetrics, requestMetrics, signOnMetrics } from './requests.ts';
 
 /**
