@@ -13,9 +13,8 @@ import { isMigrated, migrateDatabase } from './database/migrate.ts';
 import { assertKnownHistory, findMigrationDifferences } from './database/migration-history.ts';
 import { startJobs, type Job } from './database/periodic.ts';
 import { assertReleaseIsSupported } from './database/releases.ts';
-import { startStandbyCheck } from './database/standby-check.ts';
 import { logSlowStatements, openStartDatabase, openStore, waitForDatabase, type Store } from './database/store.ts';
-import { createProviderLimits, type ProviderLimits } from './http/auth/rate-limit.ts';
+import { createProviderLimits, type ProviderLimits } from './http/auth/provider-limits.ts';
 import { assertPortIsFree } from './http/port.ts';
 import type { FirstData, ServerContext, ServerPart } from './interfaces/plugin/define-plugin.ts';
 import { printWelcome } from './interfaces/plugin/welcome.ts';
@@ -168,7 +167,7 @@ function createWorkers({ config, database, log }: ServerContext, parts: ServerPa
         ...domainJobs.map((create) => create(database, log)),
         ...parts.flatMap(({ periodic = [] }) => periodic),
       ];
-      stops = [startJobs(jobs, log), startClockCheck(database, log), startStandbyCheck(database, log)];
+      stops = [startJobs(jobs, log), startClockCheck(database, log)];
     },
     stopJobs() {
       for (const stop of stops) stop();

@@ -2,10 +2,10 @@ import type { Pool, PoolClient, PoolConfig } from 'pg';
 import { createAuditLog, type AuditContext, type AuditLog } from './audit-log.ts';
 import { createCounters, noteFailedWrite, type Counters } from './counters.ts';
 import type { QueueUsage } from './keyed-queue.ts';
-import { openPool, openStandbyPool, withTimeout, type PoolOptions } from './pool.ts';
+import { openPool, withTimeout, type PoolOptions } from './pool.ts';
 import type { Origin, SlowStatement } from './preparing-client.ts';
-import { queryBuilderOn, readersWithOrigin, type Reader } from './reader.ts';
-import { createStandby, type Standby } from './standby-state.ts';
+import { queryBuilderOn, readersWithOrigin, type OpenSnapshot, type Reader } from './reader.ts';
+import { openStandby, type Standby } from './standby/index.ts';
 import { runTransaction, createUnitOfWork, nestedUnitOfWork, type UnitOfWork } from './unit-of-work.ts';
 
 export type { AuditContext } from './audit-log.ts';
@@ -15,7 +15,7 @@ export type { Tx, Write, WriteNewProvider } from './unit-of-work.ts';
 
 export type DatabaseOptions = PoolOptions & {
   /** A standby that lists are read from. */
-  standby?: PoolConfig;
+  readConnection?: PoolConfig | undefined;
   /** Longest wait of a write, in milliseconds: in the queue, for the lock and over all retries. */
   writeMs: number;
 };
@@ -31,6 +31,7 @@ export type Database = UnitOfWork & {
   db: Reader;
   /** Absent without a standby. */
   standby?: Standby;
+  openSnapshot?: OpenSnapshot;
   counters: Counters;
   usage(): DatabaseUsage;
   /** Readers whose slow statements are reported with their origin. */
@@ -68,8 +69,9 @@ export function openDatabase(options: DatabaseOptions): Database {
     reportSlow(statement);
   };
   const { pool, batched } = openPool(options, onSlowStatement);
-  const standbyPool = options.standby && openStandbyPool(options, options.standby, onSlowStatement);
-  const standby = standbyPool && createStandby(standbyPool, { primary: pool, failover: batched });
+  const { readConnection } = options;
+  const primary = { primary: pool, failover: batched, onSlowStatement };
+  const standby = readConnection && openStandby({ ...options, connection: readConnection }, primary);
   const slots = Math.max(1, Math.floor(poolSize / 2));
   const limits = { waitMs: writeMs, workMs: statementMs, slots };
   const { unitOfWork, queueUsage } = createUnitOfWork(pool, { ...limits, counters });
@@ -85,7 +87,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     ...{ db, counters, usage },
     readersFor: (origin) => readersWithOrigin(db, batched, origin),
     onSlowStatement: (report) => void (reportSlow = report),
-    ...(standby && { standby }),
+    ...(standby && { standby, openSnapshot: standby.openSnapshot }),
     withAudit: (auditContext) => databaseWith(createAuditLog(auditContext), fairnessKey),
     queuedAs: (key) => databaseWith(auditLog, key),
     atomically: (work) =>
@@ -108,7 +110,7 @@ export function openDatabase(options: DatabaseOptions): Database {
         (await tryLock(client, name)) ? work(client) : undefined,
       ).catch(noteFailedWrite(counters)),
     async close() {
-      await Promise.all([pool.end(), standbyPool?.end()]);
+      await Promise.all([pool.end(), standby?.close()]);
     },
   });
   return databaseWith();

@@ -7,8 +7,8 @@ export const createCounters = () => ({
   /** Domain events of committed transactions. */
   committed: { bookings: 0, promotions: 0 },
   slowStatements: 0,
-  /** Lists that were queried, by the server that had the rows. */
-  lists: { primary: 0, standby: 0 },
+  /** Lists that were queried. */
+  lists: 0,
   /** When a write last failed since the database's disk was full, as of `performance.now()`. */
   diskFullAt: -Infinity,
 });

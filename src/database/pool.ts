@@ -1,7 +1,6 @@
 import { Pool, types, type PoolClient, type PoolConfig, type QueryConfig } from 'pg';
 import { preparingClient, type SlowStatement } from './preparing-client.ts';
 import { batchQueries } from './query-batcher.ts';
-import { standbyConnectMs, standbyStatementMs } from './standby.ts';
 
 // int8: ids stay below 2^53, and a string would fit no comparison.
 types.setTypeParser(types.builtins.INT8, Number);
@@ -22,7 +21,7 @@ export type PoolOptions = {
   onUnprepared?: () => void;
 };
 
-type OnSlowStatement = (statement: SlowStatement) => void;
+export type OnSlowStatement = (statement: SlowStatement) => void;
 
 /** A statement with its own time limit; the driver supports `query_timeout`, its types do not. */
 export const withTimeout = (timeoutMs: number, text: string, values?: unknown[]) =>
@@ -60,14 +59,3 @@ export function openPool(options: PoolOptions, onSlowStatement: OnSlowStatement)
   pool.on('connect', (client) => client.on('error', onError));
   return { pool, batched: batchQueries(pool) };
 }
-
-export const openStandbyPool = (options: PoolOptions, connection: PoolConfig, onSlowStatement: OnSlowStatement) =>
-  openPool(
-    {
-      ...options,
-      connection,
-      acquireMs: standbyConnectMs,
-      statementMs: Math.min(options.statementMs, standbyStatementMs),
-    },
-    onSlowStatement,
-  ).pool;

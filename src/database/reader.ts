@@ -6,6 +6,15 @@ import { casing } from './tables/columns.ts';
 /** Queries that need no lock. */
 export type Reader = Pick<NodePgDatabase, 'select' | 'selectDistinct' | '$count' | '$with' | 'with'>;
 
+/** The versions of a provider's data and of the shared data that a response must not be older than. */
+export type NeededVersions = { providerId: number; version: string; shared: string };
+
+/** All data at one point in time. `close` gives the connection back, and must be called once. */
+export type Snapshot = { db: Reader; close(): void };
+
+/** Opens a snapshot outside of the pool; undefined if the pool has to be read. */
+export type OpenSnapshot = (needed: NeededVersions) => Promise<Snapshot | undefined>;
+
 /** Builds statements, and sends none. */
 export const statementBuilder = drizzle.mock({ casing });
 

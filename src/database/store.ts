@@ -33,7 +33,7 @@ export async function openStore(
   const connection: PoolConfig = embedded?.connection ?? { connectionString: config.DATABASE_URL };
   const database = openDatabase({
     connection,
-    ...(config.DATABASE_READ_URL !== undefined && { standby: { connectionString: config.DATABASE_READ_URL } }),
+    readConnection: config.DATABASE_READ_URL === undefined ? undefined : { connectionString: config.DATABASE_READ_URL },
     timezone: config.TIMEZONE,
     poolSize: config.POOL_SIZE,
     acquireMs: config.acquireMs,

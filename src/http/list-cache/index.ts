@@ -1,14 +1,15 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Ctx, PageHintStore } from '../../database/context.ts';
 import type { Counters } from '../../database/counters.ts';
-import type { NeededVersions, OpenSnapshot, Snapshot } from '../../database/standby.ts';
+import type { NeededVersions, OpenSnapshot, Snapshot } from '../../database/reader.ts';
 import type { AcceptGate } from '../accept-gate.ts';
 import { handleConditionalGet, matchAnyTag, type Identify, type ReadAreas } from './conditional-get.ts';
 import { withSpreadsheet, type ReadableList } from '../spreadsheets.ts';
 import { createListLimiter, acquireSlot, releaseSlot, type ListLimits } from './list-limiter.ts';
-import { createPageHintCache, createResponseCache, type ResponseCache } from './response-cache.ts';
-import { readFromStandby } from './standby-reads.ts';
+import { createPageHintCache } from './page-hint-cache.ts';
+import { createResponseCache, type ResponseCache } from './response-cache.ts';
 import { failInFlight, shareInFlight, storeResponse } from './single-flight.ts';
+import { openListSnapshot } from './snapshots.ts';
 
 export type { ListLimits };
 
@@ -20,10 +21,10 @@ declare module 'fastify' {
       pageHints: ReturnType<typeof createPageHintCache>;
       /** Null without a limit. */
       limiter: ReturnType<typeof createListLimiter>;
-      /** Absent without a standby. */
+      /** Absent if all lists are read from the pool. */
       openSnapshot: OpenSnapshot | undefined;
       /** Counts the lists that were queried. */
-      sources: Counters['lists'];
+      counters: Pick<Counters, 'lists'>;
       acceptGate: AcceptGate;
     };
   }
@@ -46,7 +47,7 @@ type ListRequest = {
   release?: () => void;
   /** Set where the response depends on nothing but these. */
   needed?: NeededVersions;
-  /** Set while a standby is read. */
+  /** Set while one is read. */
   snapshot?: Snapshot;
   /** Of this query, for the versions that the ETag names. */
   pageHints?: PageHintStore;
@@ -56,7 +57,7 @@ type ListCacheOptions = {
   bytes: number;
   limits: ListLimits | undefined;
   openSnapshot: OpenSnapshot | undefined;
-  sources: Counters['lists'];
+  counters: Pick<Counters, 'lists'>;
   acceptGate: AcceptGate;
 };
 
@@ -77,13 +78,13 @@ export function decorateListCache(app: FastifyInstance, { bytes, limits, ...rest
 
 /** Route options of a list, and the context that its handler reads with. */
 export const listRoute = {
-  /** With the page hints of the query, and the standby if one is read. */
+  /** With the page hints of the query, and the snapshot if one is read. */
   toCtx({ ctx, listCache }: Pick<FastifyRequest, 'ctx' | 'listCache'>): Ctx {
     const { pageHints, snapshot } = listCache ?? {};
     return { ...ctx, ...(pageHints && { pageHints }), ...(snapshot && { db: snapshot.db }) };
   },
   /**
-   * 304 by ETag, then the response cache, then the concurrency limit, then single-flight, then a standby. A query that is
+   * 304 by ETag, then the response cache, then the concurrency limit, then single-flight, then a snapshot. A query that is
    * true for `unless` depends on more than the provider's data; it has neither ETag nor cache. Where `list` has a
    * spreadsheet, it is also sent as CSV.
    */
@@ -108,12 +109,12 @@ export const listRoute = {
       begin,
       handleConditionalGet(readAreas, never, { isStored: false, identify }),
       acquireSlot,
-      readFromStandby,
+      openListSnapshot,
     ],
     onSend: [releaseSlot, matchAnyTag],
   }),
   /** The concurrency limit alone, for a list that depends on the clock, and so has no ETag. */
-  limited: { preHandler: [begin, acquireSlot, readFromStandby], onSend: releaseSlot },
+  limited: { preHandler: [begin, acquireSlot, openListSnapshot], onSend: releaseSlot },
 };
 
 const never = () => false;
@@ -122,7 +123,7 @@ type AsyncHook = (request: FastifyRequest) => Promise<void>;
 
 const cachedHooks = (first: (ReturnType<typeof handleConditionalGet> | AsyncHook)[], last: AsyncHook[] = []) => ({
   config: { hasEtag: true as const },
-  preHandler: [begin, ...first, acquireSlot, shareInFlight, ...last, readFromStandby],
+  preHandler: [begin, ...first, acquireSlot, shareInFlight, ...last, openListSnapshot],
   onSend: [releaseSlot, storeResponse, matchAnyTag],
   onError: failInFlight,
 });

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { createKeyedQueue } from '../../database/keyed-queue.ts';
-import { closeSnapshot } from './standby-reads.ts';
+import { closeSnapshot } from './snapshots.ts';
 
 /** How many lists run at once, and how long others wait before 503. */
 export type ListLimits = { atOnce: number; waitMs: number };

@@ -1,13 +1,5 @@
 import { addErrors } from './error-responses.ts';
 import {
-  findSchema,
-  type Content,
-  type Declared,
-  type Document,
-  type Operation,
-  type Response,
-} from './operation-types.ts';
-import {
   invalidHeaders,
   notModifiedHeaders,
   requestHeaders,
@@ -15,8 +7,16 @@ import {
   retryHeaders,
   successHeaders,
   type HeaderName,
-  shareParameters,
-} from './parameters.ts';
+} from './headers.ts';
+import {
+  findSchema,
+  type Content,
+  type Declared,
+  type Document,
+  type Operation,
+  type Response,
+} from './operation-types.ts';
+import { shareParameters } from './parameters.ts';
 
 /** Documents the responses of each operation, ids, list parameters, and the request; shares repeated parameters. */
 export function completeOperations<D extends Document>(document: D, declared: Map<string, Declared>): D {

@@ -4,7 +4,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import { parseJson } from '../../core/json.ts';
 import { Problem } from '../../core/errors.ts';
-import { parseFields, parseFormText, readMultipart } from './forms.ts';
+import { parseFields, parseFormText } from './forms.ts';
+import { readMultipart } from './multipart.ts';
 
 /**
  * Parses url-encoded, multipart (fields only) and JSON bodies into one object. An empty body of any type becomes an

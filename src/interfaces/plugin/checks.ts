@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import type { Config } from '../../core/config.ts';
-import type { Standby } from '../../database/standby-state.ts';
+import type { Database } from '../../database/client.ts';
 
 /** `skipped`: the role may not look, or there is nothing to look at. */
 type Level = 'ok' | 'warning' | 'error' | 'skipped';
@@ -10,8 +10,7 @@ export type Finding = { check: string } & Result;
 export type CheckContext = {
   pool: Pick<Pool, 'query'>;
   config: Config;
-  /** Absent without DATABASE_READ_URL. */
-  standby?: Pick<Standby, 'examine'>;
+  database?: Database;
 };
 
 export type SystemCheck = { check: string; run: (context: CheckContext) => Promise<Result[]> | Result[] };

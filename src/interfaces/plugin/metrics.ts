@@ -4,7 +4,7 @@ import type { Config } from '../../core/config.ts';
 import type { Database } from '../../database/client.ts';
 
 export type MetricsSources = {
-  database: Pick<Database, 'pool' | 'counters' | 'usage' | 'standby'>;
+  database: Database;
   version: string;
   /** The commit that was built. */
   commit?: string;

@@ -18,6 +18,16 @@ export const operations = definePlugin({
       statement: deleteWhere('provider_usage', 'provider_id, hour', old('hour')),
     },
   ],
+  async watched() {
+    const { standbyCheck, standbyMetrics } = await import('./standby.ts');
+    return { checks: [standbyCheck], metrics: [standbyMetrics] };
+  },
   docs: { pages: ['monitoring'] },
-  server: async (context) => (await import('./server.ts')).openOperations(context),
+  server: async (context) => {
+    const [{ openOperations }, { standbyJobs }] = await Promise.all([
+      import('./server.ts'),
+      import('../../database/standby/check.ts'),
+    ]);
+    return openOperations(context, standbyJobs(context.database.standby, context.log));
+  },
 });

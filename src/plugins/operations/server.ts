@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { builtCommit, packageVersion } from '../../core/version.ts';
 import { ListenError } from '../../database/describe-error.ts';
+import type { Job } from '../../database/periodic.ts';
 import { loadWatched, type ServerContext, type ServerPart } from '../../interfaces/plugin/define-plugin.ts';
 import type { Metrics } from './metrics/index.ts';
 import { operationsSettings } from './settings.ts';
@@ -10,7 +11,7 @@ import { createUsageRecorder } from './usage/recorder.ts';
 const hourMs = 60 * 60_000;
 
 /** Metrics, traces and usage as configured. What is off is not loaded. */
-export async function openOperations(context: ServerContext): Promise<ServerPart> {
+export async function openOperations(context: ServerContext, jobs: Job[]): Promise<ServerPart> {
   const { config, database, env, log } = context;
   const { ADMIN_PORT, ADMIN_HOST, METRICS_TOKEN } = config.of(operationsSettings);
   const tracing = await startTracing(env, log);
@@ -26,7 +27,10 @@ export async function openOperations(context: ServerContext): Promise<ServerPart
       usage.observe(app);
     },
     routes: metered?.routes,
-    periodic: [{ name: 'Storing the usage', intervalMs: hourMs, isDelayed: true, run: () => usage.store(database) }],
+    periodic: [
+      { name: 'Storing the usage', intervalMs: hourMs, isDelayed: true, run: () => usage.store(database) },
+      ...jobs,
+    ],
     async listen() {
       if (ADMIN_PORT === undefined || !metrics) return;
       const { openAdminServer } = await import('./metrics/routes.ts');

@@ -30,7 +30,7 @@ beforeAll(async () => {
   standby = await ownDatabase(afterAll, primary);
   const unguarded = 'set session_replication_role = replica';
   await execute(standby, `${unguarded}; update courses set title = 'Read from the standby'`);
-  opened = await openTestApp(openTestDatabase(primary, { standby: connectionTo(standby) }));
+  opened = await openTestApp(openTestDatabase(primary, { readConnection: connectionTo(standby) }));
   afterAll(opened.close);
 });
 
@@ -81,7 +81,7 @@ test('aborted requests give their connections to the standby back', async () => 
 
 test('without a reachable standby the primary is read', async () => {
   const nowhere = { ...connectionTo(standby), port: await freePort() };
-  const alone = await openTestApp(openTestDatabase(primary, { standby: nowhere }));
+  const alone = await openTestApp(openTestDatabase(primary, { readConnection: nowhere }));
   onTestFinished(alone.close);
   for (let n = 0; n < 3; n += 1) expect(await titles('/v2/courses?', alone)).toEqual(['Read from the primary']);
 });

@@ -1,7 +1,8 @@
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { standbyCheck } from '../../../src/plugins/operations/doctor/system.ts';
+import { standbyCheck } from '../../../src/plugins/operations/standby.ts';
 import type { Config } from '../../../src/core/config.ts';
-import { startStandbyCheck } from '../../../src/database/standby-check.ts';
+import { startJobs } from '../../../src/database/periodic.ts';
+import { standbyJobs } from '../../../src/database/standby/check.ts';
 import { freePort } from '../../support/ports.ts';
 import { asAdmin, connectionTo, openTestApp, openTestDatabase, ownDatabase } from '../../support/test-app.ts';
 import { createMeasured } from '../../support/metrics.ts';
@@ -32,18 +33,19 @@ async function openReplica(name: string, { seconds = 'null', bytes = 0, isPaused
 }
 
 async function openWith(name: string, standby: object) {
-  const database = openTestDatabase(name, { standby });
+  const database = openTestDatabase(name, { readConnection: standby });
   const { metrics, parts } = await createMeasured({ database });
   const testApp = await openTestApp(database, { parts });
   onTestFinished(testApp.close);
   const lines: object[] = [];
   const log = (level: string) => (object: unknown, msg?: string) =>
     void lines.push(typeof object === 'string' ? { level, msg: object } : { level, ...(object as object), msg });
+  const logged = { warn: log('warn'), info: log('info') } as never;
   return {
     ...testApp,
     lines,
-    startCheck: () => startStandbyCheck(database, { warn: log('warn'), info: log('info') } as never),
-    examine: () => standbyCheck.run({ pool: database.pool, config: {} as Config, standby: database.standby! }),
+    startCheck: () => startJobs(standbyJobs(database.standby, logged), logged),
+    examine: () => standbyCheck.run({ pool: database.pool, config: {} as Config, database }),
     read: async (series: string) =>
       new RegExp(`^${series.replace(/[{}]/g, '\\$&')} (.*)$`, 'm').exec(await metrics.render())?.[1],
   };

@@ -1,4 +1,4 @@
-import { standbyConnectMs } from '../../../src/database/standby.ts';
+import { standbyConnectMs } from '../../../src/database/standby/snapshot.ts';
 import { bundle, replaceIn } from '../../support/bundle.ts';
 import { failedChecks, pause, waitUntil, type Run, type Scenario } from '../scenario.ts';
 import { startStandby, type Postgres } from '../support/postgres.ts';

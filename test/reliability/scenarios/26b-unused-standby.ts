@@ -21,7 +21,7 @@ const scenario: Scenario = {
     const used = await open(run, password);
     const refused = await open(run, 'wrong-Pa55word');
     // Negative control: a server that does not examine its standby.
-    const unexamined = replaceIn('unexamined', /database\/standby-check\.ts$/, 'if (!standby)', 'if (true)');
+    const unexamined = replaceIn('unexamined', /database\/standby\/check\.ts$/, 'if (!standby)', 'if (true)');
     const command = [process.execPath, await bundle('src/main.ts', [unexamined])];
     const silent = await open(run, 'wrong-Pa55word', command);
 

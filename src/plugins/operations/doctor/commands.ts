@@ -20,9 +20,8 @@ const parts = ['system', 'data'] as const;
 type DoctorOptions = Options & { provider?: number; fix?: boolean; only?: (typeof parts)[number] };
 
 export async function examineSystem({ database, config }: CommandContext, { plugins }: Options) {
-  const { pool, standby } = database;
   const checks = listChecks(await loadWatched(plugins, config));
-  return checkSystem({ pool, config, ...(standby && { standby }) }, checks);
+  return checkSystem({ pool: database.pool, config, database }, checks);
 }
 
 export function doctorCommand(program: Command) {

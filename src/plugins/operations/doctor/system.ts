@@ -128,23 +128,11 @@ export function judgeClock(ahead: number, uncertainty: number): Result {
   return byLimit(seconds, limits, `The database's clock is ${formatAge(seconds)} ${direction} that of this machine`);
 }
 
-export const standbyCheck: SystemCheck = {
-  check: 'standby',
-  async run({ standby }) {
-    if (!standby) return [];
-    const { fault, lag } = await standby.examine();
-    if (fault)
-      return [warning(`Lists are read from the primary, since the standby is not used: ${fault.text}; ${fault.hint}`)];
-    const text = lag ? `is ${lag.seconds.toFixed(1)} seconds behind` : 'answers';
-    return [ok(`The standby ${text}`)];
-  },
-};
-
 /** With those of all plugins; docs/operate/operating.md lists them too. */
 export const listChecks = ({ checks, conditions, folders }: Watched): SystemCheck[] => [
   ...[versionCheck, settingsCheck, encodingCheck, collationCheck, timeZoneCheck, clockCheck],
   ...[migrationCheck, roleCheck, connectionCheck, tableCheck, transactionCheck, createDiskCheck(folders)],
-  ...[standbyCheck, ...checks, createPromiseCheck(conditions)],
+  ...[...checks, createPromiseCheck(conditions)],
 ];
 
 /** Examines the database server and the configuration. A check that fails is a finding of its own. */

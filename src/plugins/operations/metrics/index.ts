@@ -7,14 +7,9 @@ import {
   type CreateArea,
   type MetricsSources,
 } from '../../../interfaces/plugin/metrics.ts';
-import {
-  databaseMetrics,
-  databaseStateMetrics,
-  standbyMetrics,
-  queueMetrics,
-  responseCacheMetrics,
-} from './database.ts';
+import { databaseMetrics, databaseStateMetrics } from './database.ts';
 import { diskMetrics } from './disks.ts';
+import { queueMetrics, responseCacheMetrics } from './queues.ts';
 import { bookingMetrics, refusalMetrics, requestMetrics, signOnMetrics } from './requests.ts';
 
 /**
@@ -44,7 +39,7 @@ export type { MetricsSources } from '../../../interfaces/plugin/metrics.ts';
 
 /** In the order of /metrics, which those of other plugins follow. */
 const ownAreas: CreateAppArea[] = [
-  ...[processMetrics, requestMetrics, refusalMetrics, databaseMetrics, databaseStateMetrics, standbyMetrics],
+  ...[processMetrics, requestMetrics, refusalMetrics, databaseMetrics, databaseStateMetrics],
   ...[queueMetrics, responseCacheMetrics, bookingMetrics, signOnMetrics, diskMetrics],
 ];
 

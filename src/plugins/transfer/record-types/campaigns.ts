@@ -12,7 +12,8 @@ import {
 import { currencyCodes } from '../../../core/schema/codes.ts';
 import { campaignTypes, discountTypes } from '../../../domains/orders/campaigns/schema.ts';
 import { links, type BulkRecordType } from '../record-type.ts';
-import { tableFields, Amount } from './table-fields.ts';
+import { tableFields } from './table-fields.ts';
+import { Amount } from './value-formats.ts';
 
 const { Optional } = Type;
 const Code = { ...Line(), [coercionKind]: 'title' as const };

@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool, PoolClient, QueryConfig } from 'pg';
-import { classifyError } from '../core/database-errors.ts';
-import { notStandby, toConnectionFault, toLagFault, toQueryFault, type StandbyFault } from './standby-faults.ts';
-import { createOpenSnapshot, standbyConnectMs, type OpenSnapshot } from './standby.ts';
+import { classifyError } from '../../core/database-errors.ts';
+import { openPool, type OnSlowStatement, type PoolOptions } from '../pool.ts';
+import type { OpenSnapshot } from '../reader.ts';
+import { notStandby, toConnectionFault, toLagFault, toQueryFault, type StandbyFault } from './faults.ts';
+import { createOpenSnapshot, standbyConnectMs, standbyStatementMs } from './snapshot.ts';
 
 type StandbyState = {
   /** True if it answers and replays a primary. */
@@ -14,8 +16,11 @@ type StandbyState = {
 
 export type Standby = {
   openSnapshot: OpenSnapshot;
+  /** Lists that were read from it. */
+  countLists(): number;
   /** Reads the state; never throws. */
   examine(): Promise<StandbyState>;
+  close(): Promise<void>;
 };
 
 /** A standby with a larger lag gets a warning. */
@@ -42,11 +47,18 @@ const selectState = `select pg_is_in_recovery() as "isStandby",
     case when pg_is_in_recovery() then pg_is_wal_replay_paused() end as "isPaused",
     exists (select from pg_stat_wal_receiver) as "isReceiving"`;
 
-/** `failover` runs what fails on the standby. */
-export function createStandby(
-  pool: Pool,
-  { primary, failover }: { primary: Pool; failover: Pick<Pool, 'query'> },
+/** Opens the standby with the options of the primary; `failover` runs what fails on it. */
+export function openStandby(
+  options: PoolOptions,
+  {
+    primary,
+    failover,
+    onSlowStatement,
+  }: { primary: Pool; failover: Pick<Pool, 'query'>; onSlowStatement: OnSlowStatement },
 ): Standby {
+  const statementMs = Math.min(options.statementMs, standbyStatementMs);
+  const { pool } = openPool({ ...options, acquireMs: standbyConnectMs, statementMs }, onSlowStatement);
+  let lists = 0;
   let lastError: { error: unknown; at: number } | undefined;
   const onError = (error: unknown) => {
     // The primary fails at the others too.
@@ -67,7 +79,12 @@ export function createStandby(
     const fault = isBehind ? toLagFault(lag, found) : hasErrors ? toQueryFault(lastError!.error) : undefined;
     return { isUp: true, ...(fault && { fault }), ...(lag && { lag }) };
   }
-  return { openSnapshot: createOpenSnapshot(pool, failover, onError), examine };
+  return {
+    openSnapshot: createOpenSnapshot(pool, failover, { onError, onRead: () => (lists += 1) }),
+    countLists: () => lists,
+    examine,
+    close: () => pool.end(),
+  };
 }
 
 /**

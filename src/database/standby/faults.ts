@@ -1,5 +1,5 @@
-import { getErrorCode, getRootCause } from '../core/database-errors.ts';
-import { unavailableReason } from './describe-error.ts';
+import { getErrorCode, getRootCause } from '../../core/database-errors.ts';
+import { unavailableReason } from '../describe-error.ts';
 
 /** Reason for which lists are read from the primary, with a hint for the operator. */
 export type StandbyFault = { text: string; hint: string };

@@ -1,17 +1,5 @@
 import type { Pool, PoolClient, QueryResult } from 'pg';
-import { queryBuilderOn, type Reader } from './reader.ts';
-
-/** The versions of a provider's data and of the shared data that a response must not be older than. */
-export type NeededVersions = { providerId: number; version: string; shared: string };
-
-/**
- * All data at one point in time. `close` gives the connection back, must be called once, and returns which server had
- * the rows.
- */
-export type Snapshot = { db: Reader; close(): 'standby' | 'primary' };
-
-/** Opens a snapshot on a standby; undefined if the primary has to be read: the standby lags, is busy or is down. */
-export type OpenSnapshot = (needed: NeededVersions) => Promise<Snapshot | undefined>;
+import { queryBuilderOn, type OpenSnapshot, type Reader } from '../reader.ts';
 
 /** Longest wait for a connection of the standby, and for the versions it has. */
 export const standbyConnectMs = 500;
@@ -23,11 +11,14 @@ const pauseMs = 1_000;
 type Query = (...args: unknown[]) => Promise<QueryResult>;
 type Connection = { db: Reader; hasFailed: boolean };
 
-/** `failover` runs what fails on the standby; `onError` is called with errors of the standby. */
+/**
+ * The primary has to be read where the standby lags, is busy or is down. `failover` runs what fails on the standby;
+ * `onError` is called with errors of the standby, and `onRead` for each snapshot whose rows were the standby's.
+ */
 export function createOpenSnapshot(
   pool: Pool,
   failover: Pick<Pool, 'query'>,
-  onError: (error: unknown) => void,
+  { onError, onRead }: { onError: (error: unknown) => void; onRead: () => void },
 ): OpenSnapshot {
   let pausedUntil = 0;
   // One query builder for each connection, which looks up the columns of each table once.
@@ -59,9 +50,12 @@ export function createOpenSnapshot(
     return {
       db: connection.db,
       close() {
-        if (connection.hasFailed) opened.release(true);
-        else end(opened, 'commit');
-        return connection.hasFailed ? 'primary' : 'standby';
+        if (connection.hasFailed) {
+          opened.release(true);
+          return;
+        }
+        onRead();
+        end(opened, 'commit');
       },
     };
   };

@@ -1,14 +1,14 @@
-import type { Database } from './client.ts';
-import type { Log } from '../core/log.ts';
-import { startPeriodic } from './periodic.ts';
+import type { Log } from '../../core/log.ts';
+import type { Job } from '../periodic.ts';
+import type { Standby } from './index.ts';
 
 const intervalMs = 10_000;
 /** At most one warning in this time. */
 const warningMs = 60_000;
 
-/** Logs why the standby is not used, and when it is used again. Returns a function that stops it. */
-export function startStandbyCheck({ standby }: Pick<Database, 'standby'>, log: Pick<Log, 'warn' | 'info'>) {
-  if (!standby) return () => undefined;
+/** Logs why the standby is not used, and when it is used again. */
+export function standbyJobs(standby: Standby | undefined, log: Pick<Log, 'warn' | 'info'>): Job[] {
+  if (!standby) return [];
   let warnedAt = -Infinity;
   let isWarned = false;
   const run = async (signal: AbortSignal) => {
@@ -26,5 +26,5 @@ export function startStandbyCheck({ standby }: Pick<Database, 'standby'>, log: P
       );
     }
   };
-  return startPeriodic({ name: 'Checking the standby', intervalMs, run }, log);
+  return [{ name: 'Checking the standby', intervalMs, run }];
 }
