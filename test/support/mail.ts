@@ -11,15 +11,10 @@ import { slots, startMail } from '../../src/plugins/delivery/mail/deliveries.ts'
 import { outbox } from '../../src/database/tables/outbox.ts';
 import { createBookableDate, bookOrFail, person } from './booking.ts';
 import { createUser, write } from './orders.ts';
-import { openTestDatabase, openTestApp, ownDatabase, settings, type Provider, type TestApp } from './test-app.ts';
+import { emptyTestApp, settings, type Provider, type TestApp } from './test-app.ts';
 
-/** A test app on its own database, since a worker sends the mails of all providers. */
-export async function openMailTestApp() {
-  const name = await ownDatabase();
-  const testApp = await openTestApp(openTestDatabase(name));
-  onTestFinished(testApp.close);
-  return { ...testApp, name };
-}
+/** A test app on a database without providers, since a worker sends the mails of all providers. */
+export const openMailTestApp = emptyTestApp;
 
 export type ReceivedMail = Email & { raw: string };
 

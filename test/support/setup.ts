@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import type { ClientConfig } from 'pg';
+import type { ClientConfig, QueryResult } from 'pg';
 import type { TestProject } from 'vitest/node';
 
 declare module 'vitest' {
@@ -54,9 +54,12 @@ async function useServer() {
   if (!served) await createShared(server, shared, template);
   const stop = async () => {
     if (!served) await run(server, `drop database if exists ${shared} with (force)`);
-    // Tests with the demo data create the second one.
-    for (const name of [template, `${template}_demo`])
-      await run(server, `drop database if exists ${name} with (force)`);
+    // Tests create others whose names begin with that of the template.
+    const databases = await run(
+      server,
+      `select datname as name from pg_database where starts_with(datname, '${template}')`,
+    );
+    for (const { name } of databases) await run(server, `drop database if exists ${name} with (force)`);
   };
   return { server, template, shared, stop };
 }
@@ -147,7 +150,9 @@ async function run(connection: ClientConfig, ...statements: string[]) {
   const client = new Client(connection);
   await client.connect();
   try {
-    for (const statement of statements) await client.query(statement);
+    let result: QueryResult<{ name: string }> | undefined;
+    for (const statement of statements) result = await client.query(statement);
+    return result?.rows ?? [];
   } finally {
     await client.end();
   }

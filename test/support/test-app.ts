@@ -7,6 +7,7 @@ import type { InjectOptions } from 'fastify';
 import { buildApp, type AppOptions } from '../../src/app.ts';
 import type { Ctx } from '../../src/database/context.ts';
 import type { Settings } from '../../src/core/settings.ts';
+import { readTenantTables } from '../../src/database/tenant-tables.ts';
 import { openDatabase, type Database, type DatabaseOptions } from '../../src/database/client.ts';
 import { createContext, createTitledProvider } from '../../src/domains/school/schools/provider-service.ts';
 import { collectFromPool, collectFromRequests } from './collect-statements.ts';
@@ -107,6 +108,36 @@ export async function ownDatabase(
   await asAdmin(`create database ${name} template ${template} strategy file_copy`);
   whenDone(async () => asAdmin(`drop database if exists ${name} with (force)`));
   return name;
+}
+
+type KeptApp = TestApp & { name: string; empty: () => Promise<unknown> };
+const idleApps: KeptApp[] = [];
+
+/**
+ * An app on a database without providers. The next test gets both again, since new ones take half a second: a test that
+ * changes the schema changes it back.
+ */
+export async function emptyTestApp() {
+  const testApp = idleApps.pop() ?? (await openKeptApp());
+  onTestFinished(async () => {
+    await testApp.empty();
+    idleApps.push(testApp);
+  });
+  // Deliveries are counted anew.
+  const { database } = testApp;
+  return { ...testApp, database: { ...database, counters: { ...database.counters } } };
+}
+
+async function openKeptApp(): Promise<KeptApp> {
+  const name = `${inject('template')}_kept_${process.pid}_${Math.random().toString(36).slice(2, 10)}`;
+  await asAdmin(`create database ${name} template ${inject('template')} strategy file_copy`);
+  const testApp = await openTestApp(openTestDatabase(name));
+  const { pool } = testApp.database;
+  const tables = (await readTenantTables(pool)).map((table) => table.name);
+  // Without their lock, no write is refused.
+  const inOrder = ['provider_state', ...tables, 'events', 'providers', 'admin_users'];
+  const text = inOrder.map((table) => `delete from ${table}`).join(';');
+  return { ...testApp, name, empty: () => pool.query(text) };
 }
 
 /** An app on a separate database, for tests of ETags: other files change shared data, and with it every ETag. */

@@ -5,10 +5,19 @@ import { expect, onTestFinished } from 'vitest';
 import type { Settings } from '../../src/core/settings.ts';
 import { schedule } from '../../src/plugins/delivery/webhooks/schedule.ts';
 import { startWebhooks } from '../../src/plugins/delivery/webhooks/deliveries.ts';
-import { openTestApp, openTestDatabase, ownDatabase, settings, type Provider, type TestApp } from './test-app.ts';
+import {
+  emptyTestApp,
+  openTestApp,
+  openTestDatabase,
+  ownDatabase,
+  settings,
+  type Provider,
+  type TestApp,
+} from './test-app.ts';
 
-/** A test app on its own database, since a worker delivers to the webhooks of all providers. */
-export async function openWebhookTestApp(callPolicy: Settings['callPolicy'] = settings.callPolicy) {
+/** A test app on a database without providers, since a worker delivers to the webhooks of all providers. */
+export async function openWebhookTestApp(callPolicy?: Settings['callPolicy']) {
+  if (callPolicy === undefined) return { ...(await emptyTestApp()), settings };
   const name = await ownDatabase();
   const own = { ...settings, callPolicy };
   const testApp = await openTestApp(openTestDatabase(name), { settings: own });

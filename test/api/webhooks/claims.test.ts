@@ -310,6 +310,7 @@ test('a webhook that is switched off while a claim runs is not leased', async ()
       $$ begin perform pg_advisory_xact_lock_shared(1); return new; end $$;
       create trigger pause before update on webhooks for each row when (new.id = ${first!}) execute function pause()`,
   );
+  onTestFinished(() => execute(testApp.name, 'drop function pause cascade'));
   const holder = new Client(connectionTo(testApp.name));
   await holder.connect();
   onTestFinished(() => holder.end());

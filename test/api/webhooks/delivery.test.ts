@@ -1,6 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { webhookMessages } from '../../../src/plugins/delivery/webhooks/openapi.ts';
 import { createContext } from '../../../src/domains/school/schools/provider-service.ts';
 import { resyncWebhook } from '../../../src/plugins/delivery/webhooks/service.ts';
@@ -337,6 +337,7 @@ test('negative control: without leases they repeat messages', async () => {
         new.leased_until := null; new.leased_by := 'any'; return new; end $$;
       create trigger end_lease before update on webhooks for each row execute function end_lease()`,
   );
+  onTestFinished(() => execute(testApp.name, 'drop function end_lease cascade'));
   const { ids, arrived } = await deliverByTwo(testApp);
   expect(arrived.length).toBeGreaterThan(ids.length);
 });

@@ -7,7 +7,7 @@ import { createBookableDate, bookOrFail, person } from '../../support/booking.ts
 import { addAdminUser } from '../../support/dates.ts';
 import { importObjects } from '../../support/all-responses.ts';
 import { minimalSchool } from '../../support/request-bodies.ts';
-import { eventually, invite, openMailTestApp, startWorker } from '../../support/mail.ts';
+import { eventually, invite, openMailTestApp, readOutbox, startWorker } from '../../support/mail.ts';
 import { createAdminToken, signedInVisitor, visitor } from '../../support/pages.ts';
 import { limits, openTestDatabase, openTestApp, send, sharedTestApp, type TestApp } from '../../support/test-app.ts';
 
@@ -193,11 +193,14 @@ test.each(['1 hour', '1 year'])('a mail queued before the clock went back by %s 
   const me = await testApp.createProvider();
   for (const name of ['late', 'failed', 'put-off']) await invite(me, `${name}@people.example`);
   const { pool } = testApp.database;
-  await pool.query('update outbox set due_at = now() + $1::interval, created_at = now() + $1::interval where id = 1', [
+  const [late = 0] = (await readOutbox(testApp)).map(({ id }) => id);
+  await pool.query('update outbox set due_at = now() + $1::interval, created_at = now() + $1::interval where id = $2', [
     jump,
+    late,
   ]);
   await pool.query(
-    "update outbox set due_at = now() + interval '1 hour', last_error = 'no', failure = 'other', attempts = 3 - id where id > 1",
+    "update outbox set due_at = now() + interval '1 hour', last_error = 'no', failure = 'other', attempts = 2 - id + $1 where id > $1",
+    [late],
   );
   const sent: unknown[] = [];
   startWorker(testApp, {
