@@ -7,7 +7,7 @@ import { Problem } from './core/errors.ts';
 import type { Settings } from './core/settings.ts';
 import type { Database } from './database/client.ts';
 import { bodies } from './http/parsing/bodies.ts';
-import { compressResponses } from './http/compression/response-compression.ts';
+import { compressResponses } from './http/compression/encodings.ts';
 import { closeIdleSocket } from './http/idle-sockets.ts';
 import { description } from './http/openapi/description.ts';
 import { countedMessages, yieldBetweenRequests } from './http/pipelining.ts';
@@ -15,13 +15,17 @@ import { logRequests, type RequestLogMode } from './http/request-log.ts';
 import { healthRoutes, type ShutdownState } from './http/health.ts';
 import { registerErrorHandler, formatV2Error } from './http/errors/error-handler.ts';
 import { decorateListCache } from './http/list-cache/index.ts';
-import { assertParameterCount, parseQuery } from './http/parsing/query-string.ts';
-import { escapeInvalidPath, isBelow } from './http/parsing/invalid-path.ts';
+import { assertParameterCount, parseQuery, escapeInvalidPath, isBelow } from './http/parsing/query-string.ts';
 import { limitUnknownPaths, limitUnroutable } from './http/auth/address-limit.ts';
 import { createAcceptGate } from './http/accept-gate.ts';
 import { createKeyLookup } from './http/auth/key-lookup.ts';
-import { createProviderLimits, type ProviderLimits } from './http/auth/provider-limits.ts';
-import { createAddressBuckets, createRateBuckets, type Rate } from './http/auth/rate-limit.ts';
+import {
+  createProviderLimits,
+  type ProviderLimits,
+  createAddressBuckets,
+  createRateBuckets,
+  type Rate,
+} from './http/auth/rate-limit.ts';
 import type { ListLimits } from './http/list-cache/index.ts';
 import { createClientErrorHandler, createFrameworkErrorHandler } from './http/errors/raw-error-handlers.ts';
 import { legacy } from './interfaces/legacy.ts';

@@ -10,7 +10,7 @@ const groups: CommandGroup[] = [
   { names: ['migrate'], load: async () => (await import('./interfaces/cli/migrate.ts')).migrateCommand },
   { names: ['provider'], load: async () => (await import('./interfaces/cli/providers.ts')).providerCommands },
   { names: ['key'], load: async () => (await import('./interfaces/cli/keys.ts')).keyCommands },
-  { names: ['partner'], load: async () => (await import('./interfaces/cli/partners.ts')).partnerCommands },
+  { names: ['partner'], load: async () => (await import('./interfaces/cli/providers.ts')).partnerCommands },
   {
     names: ['course', 'category'],
     load: async () => (await import('./interfaces/cli/categories.ts')).categoryCommands,

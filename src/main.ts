@@ -14,7 +14,7 @@ import { assertKnownHistory, findMigrationDifferences } from './database/migrati
 import { startJobs, type Job } from './database/periodic.ts';
 import { assertReleaseIsSupported } from './database/releases.ts';
 import { logSlowStatements, openStartDatabase, openStore, waitForDatabase, type Store } from './database/store.ts';
-import { createProviderLimits, type ProviderLimits } from './http/auth/provider-limits.ts';
+import { createProviderLimits, type ProviderLimits } from './http/auth/rate-limit.ts';
 import { assertPortIsFree } from './http/port.ts';
 import type { FirstData, ServerContext, ServerPart } from './interfaces/plugin/define-plugin.ts';
 import { printWelcome } from './interfaces/plugin/welcome.ts';

@@ -8,7 +8,7 @@ import { execute, type Queryable } from '../database/statements.ts';
 import { currentTimeSql } from '../database/tables/columns.ts';
 import { isDryRun } from '../core/schema/dry-run.ts';
 import { findAccess } from '../core/schema/types.ts';
-import { nameIgnored } from './parsing/ignored-names.ts';
+import { nameIgnored } from './parsing/known-fields.ts';
 import { prefersStrict } from './parsing/strict-handling.ts';
 
 declare module 'fastify' {

@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished } from 'vitest';
 import type { Settings } from '../../src/core/settings.ts';
-import { schedule } from '../../src/plugins/delivery/webhooks/schedule.ts';
+import { schedule } from '../../src/plugins/delivery/webhooks/attempt.ts';
 import { startWebhooks } from '../../src/plugins/delivery/webhooks/deliveries.ts';
 import {
   emptyTestApp,

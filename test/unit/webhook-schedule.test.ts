@@ -1,6 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { parseRetryAfter } from '../../src/plugins/delivery/webhooks/attempt.ts';
-import { afterFailure, schedule } from '../../src/plugins/delivery/webhooks/schedule.ts';
+import { parseRetryAfter, afterFailure, schedule } from '../../src/plugins/delivery/webhooks/attempt.ts';
 
 const failure = { attempts: 0, failingSeconds: 0, statusCode: 500, retryAfterSeconds: null };
 const after = (fields: Partial<Parameters<typeof afterFailure>[0]>) => afterFailure({ ...failure, ...fields });

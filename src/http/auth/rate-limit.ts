@@ -1,9 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { TokenBucket } from 'limiter';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import type { Ctx } from '../../database/context.ts';
 import { Problem } from '../../core/errors.ts';
+import type { Database } from '../../database/client.ts';
+import type { Ctx } from '../../database/context.ts';
 import { toAddressKey } from './address-limit.ts';
 
 /** Token bucket of one school: its size, and the tokens added per second. */
@@ -130,3 +131,22 @@ function getHeaders({ content, bucketSize, tokensPerInterval }: TokenBucket) {
     'x-ratelimit-reset': reset,
   };
 }
+
+type Row = { provider_id: number; per_second: number; burst: number };
+
+/** The limits of single providers, which replace `defaultRate`; read again by `load`. */
+export function createProviderLimits(defaultRate: Rate | undefined) {
+  let limits = new Map<number, Rate>();
+  const findRate: FindRate = (fairnessKey) => limits.get(Math.abs(fairnessKey)) ?? defaultRate;
+  return {
+    findRate,
+    async load({ pool }: Pick<Database, 'pool'>) {
+      const { rows } = await pool.query<Row>('select provider_id, per_second, burst from provider_limits');
+      limits = new Map(
+        rows.map(({ provider_id, per_second, burst }) => [provider_id, { perSecond: per_second, burst }]),
+      );
+    },
+  };
+}
+
+export type ProviderLimits = ReturnType<typeof createProviderLimits>;

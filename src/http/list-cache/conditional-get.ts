@@ -6,7 +6,7 @@ import { getSchoolId, type Ctx, type Versions } from '../../database/context.ts'
 import type { Settings } from '../../core/settings.ts';
 import type { Area } from '../../database/areas.ts';
 import { negotiateEncoding } from '../compression/encodings.ts';
-import { getPageHints } from './page-hint-cache.ts';
+import { getPageHints } from './response-cache.ts';
 import { serveFromCache } from './single-flight.ts';
 import { projectRoot } from '../../core/project-root.ts';
 

@@ -6,8 +6,7 @@ import type { AcceptGate } from '../accept-gate.ts';
 import { handleConditionalGet, matchAnyTag, type Identify, type ReadAreas } from './conditional-get.ts';
 import { withSpreadsheet, type ReadableList } from '../spreadsheets.ts';
 import { createListLimiter, acquireSlot, releaseSlot, type ListLimits } from './list-limiter.ts';
-import { createPageHintCache } from './page-hint-cache.ts';
-import { createResponseCache, type ResponseCache } from './response-cache.ts';
+import { createPageHintCache, createResponseCache, type ResponseCache } from './response-cache.ts';
 import { failInFlight, shareInFlight, storeResponse } from './single-flight.ts';
 import { openListSnapshot } from './snapshots.ts';
 

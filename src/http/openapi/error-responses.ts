@@ -1,14 +1,8 @@
 import { Problem } from '../../core/errors.ts';
-import {
-  formatCodedError,
-  formatLegacyError,
-  formatV2Error,
-  type ErrorFormatter,
-} from '../errors/error-handler.ts';
+import { formatCodedError, formatLegacyError, formatV2Error, type ErrorFormatter } from '../errors/error-handler.ts';
 import { problemMediaType, toProblemDetails } from '../errors/problem-details.ts';
 import errors from './errors.json' with { type: 'json' };
 import { mapValues } from './examples.ts';
-import { invalidHeaders, requestIdHeader, toHeaders, type HeaderName } from './headers.ts';
 import {
   findSchema,
   type Content,
@@ -18,7 +12,7 @@ import {
   type Response,
   type Samples,
 } from './operation-types.ts';
-import { toPascalCase } from './parameters.ts';
+import { invalidHeaders, requestIdHeader, toHeaders, type HeaderName, toPascalCase } from './parameters.ts';
 
 /** Names of components, and formatters, by the schema of an interface's errors. */
 const formats: Record<string, { prefix: string; format: ErrorFormatter; unauthorized?: string; hasCodes?: true }> = {

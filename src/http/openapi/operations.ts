@@ -1,14 +1,5 @@
 import { addErrors } from './error-responses.ts';
 import {
-  invalidHeaders,
-  notModifiedHeaders,
-  requestHeaders,
-  requestIdHeader,
-  retryHeaders,
-  successHeaders,
-  type HeaderName,
-} from './headers.ts';
-import {
   findSchema,
   type Content,
   type Declared,
@@ -16,7 +7,16 @@ import {
   type Operation,
   type Response,
 } from './operation-types.ts';
-import { shareParameters } from './parameters.ts';
+import {
+  invalidHeaders,
+  notModifiedHeaders,
+  requestHeaders,
+  requestIdHeader,
+  retryHeaders,
+  successHeaders,
+  type HeaderName,
+  shareParameters,
+} from './parameters.ts';
 
 /** Documents the responses of each operation, ids, list parameters, and the request; shares repeated parameters. */
 export function completeOperations<D extends Document>(document: D, declared: Map<string, Declared>): D {

@@ -4,8 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import { parseJson } from '../../core/json.ts';
 import { Problem } from '../../core/errors.ts';
-import { parseFields, parseFormText } from './forms.ts';
-import { readMultipart } from './multipart.ts';
+import { parseFields, parseFormText, readMultipart } from './forms.ts';
 
 /**
  * Parses url-encoded, multipart (fields only) and JSON bodies into one object. An empty body of any type becomes an

@@ -4,9 +4,8 @@ import { Problem } from '../../core/errors.ts';
 import { checkBody } from './bodies.ts';
 import { reportBodyErrors } from './body-errors.ts';
 import { createCoercion } from '../../core/schema/coercion.ts';
-import { findUnknownFields, readOnlyNames, type Unknown } from './known-fields.ts';
+import { findUnknownFields, readOnlyNames, type Unknown, nameIgnored } from './known-fields.ts';
 import { takeReadForms, type ReadForms } from './read-forms.ts';
-import { nameIgnored } from './ignored-names.ts';
 import { ignoresKey, keyHeader } from '../idempotency.ts';
 import { acknowledgeStrict, prefersStrict, refuse, refusesName, sortUnknown } from './strict-handling.ts';
 

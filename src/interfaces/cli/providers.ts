@@ -1,9 +1,14 @@
-import { Value } from '@sinclair/typebox/value';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
 import { InvalidArgumentError, Option, type Command } from 'commander';
+import { Value } from '@sinclair/typebox/value';
 import { Problem } from '../../core/errors.ts';
+import { normalizeTitle } from '../../core/text.ts';
 import { formatTimestamp } from '../../core/timestamps.ts';
+import { deleteSchool, findDeletable } from '../../domains/records/school-deletion/service.ts';
 import { CatalogSettingsChange } from '../../domains/school/catalog-settings/body-schema.ts';
 import { updateCatalogSettings } from '../../domains/school/catalog-settings/service.ts';
+import { approvePartner, listPartners, revokePartner } from '../../domains/school/schools/partner-service.ts';
 import {
   closeProvider,
   createTitledProvider,
@@ -12,8 +17,7 @@ import {
   openProvider,
   setProviderLimit,
 } from '../../domains/school/schools/provider-service.ts';
-import { deleteCommand } from './provider-deletion.ts';
-import { command, count, id, run, table, title, type CommandContext, type Options } from './run.ts';
+import { command, count, id, run, table, title, type CommandContext, type Options, type CommandResult } from './run.ts';
 
 type LimitOptions = Options & { perSecond?: number; burst?: number; none?: true };
 
@@ -132,3 +136,126 @@ const limitProvider =
       text: `Provider ${providerId} has ${text}, in every process within 10 seconds`,
     };
   };
+
+type DeleteOptions = Options & { yes?: true; keepOrders?: true; export?: string | false };
+
+function deleteCommand(provider: Command) {
+  const refuse = () =>
+    deletion.error('error: specify either --export or --no-export', { code: 'commander.conflictingOption' });
+  const about = 'Delete a provider with all of its data, after an export; run again to continue';
+  const deletion: Command = command(provider, 'delete', about)
+    .argument('<id>', 'id of the provider', id)
+    .option('--yes', 'do not ask for the title')
+    .option('--keep-orders', 'keep what its invoices need')
+    .option<string | false>(
+      '--export <file>',
+      'new file of the export; default provider-<id>.ndjson',
+      (file, former) => (former === false ? refuse() : file),
+    )
+    .option<string | false>('--no-export', 'write no export', (_, former) => (former ? refuse() : false));
+  deletion.action((providerId: number, options: DeleteOptions) =>
+    run(options, (context) => deleteProvider(context, providerId, options), {
+      ...{ statementMs: 600_000, writeMs: 60_000 },
+    }),
+  );
+}
+
+async function deleteProvider(
+  context: CommandContext,
+  providerId: number,
+  options: DeleteOptions,
+): Promise<CommandResult> {
+  const { database } = context;
+  const found = await findDeletable(database, providerId);
+  if (!options.yes) await confirmTitle(providerId, found.title);
+  // What is left of an interrupted deletion is not the whole school.
+  const file =
+    found.isBegun || options.export === false ? null : await exportBefore(context, providerId, options, found);
+  const keepOrders = options.keepOrders ?? false;
+  const rows = await deleteSchool(database, providerId, { keepOrders });
+  const count = `${rows.toLocaleString('en')} rows`;
+  const deleted = keepOrders
+    ? `Deleted ${count} of provider ${providerId}; its orders stay`
+    : `Deleted provider ${providerId}: ${count}`;
+  const text = file === null ? deleted : `${deleted}\nThe export is ${file}`;
+  return { json: { provider_id: providerId, rows, export: file, orders_kept: keepOrders }, text };
+}
+
+async function confirmTitle(providerId: number, title: string) {
+  process.stderr.write(`All data of provider ${providerId} will be deleted. Its title: `);
+  const lines = createInterface({ input: process.stdin });
+  const [line] = (await Promise.race([once(lines, 'line'), once(lines, 'close')])) as [string | undefined];
+  lines.close();
+  if (!process.stdin.isTTY) process.stderr.write('\n');
+  process.stdin.destroy();
+  if (normalizeTitle(line ?? '') !== normalizeTitle(title))
+    throw new Problem('invalid', `This is not the title of provider ${providerId}; nothing was deleted`);
+}
+
+/** With the provider closed, so that the export has everything. */
+async function exportBefore(
+  context: CommandContext,
+  providerId: number,
+  { plugins, export: named }: DeleteOptions,
+  { isClosed }: { isClosed: boolean },
+) {
+  const { database, getCtx } = context;
+  const exporting = plugins.find(({ exportProvider }) => exportProvider)?.exportProvider;
+  if (!exporting) throw new Problem('invalid', 'No plugin writes an export: use --no-export');
+  const file = named || `provider-${providerId}.ndjson`;
+  let version: string | undefined;
+  const onCreated = async () => {
+    if (!isClosed) await closeProvider(database, providerId);
+    version = await awaitWrites(context, providerId);
+  };
+  try {
+    await exporting(database, providerId, file, { onCreated });
+    if ((await getCtx(providerId)).version === version) return file;
+    throw new Problem('unavailable', `Data was written during the export: delete ${file} and run the command again`);
+  } catch (error) {
+    if (!isClosed) await openProvider(database, providerId);
+    throw error;
+  }
+}
+
+/** Takes the lock behind the writes that began before the provider was closed. Returns the version after the last one. */
+async function awaitWrites({ database, getCtx }: CommandContext, providerId: number) {
+  for (let version: string | undefined; ;) {
+    const { version: before } = await getCtx(providerId);
+    if (before === version) return version;
+    version = before;
+    await database.write([providerId], ['school'], (tx) => Promise.resolve(tx.rollbackNoChange(null)));
+  }
+}
+
+type PairOptions = Options & { provider: number; partner: number };
+
+export function partnerCommands(program: Command) {
+  const partner = program
+    .command('partner')
+    .description('Partner connections: with an approved one, provider A lists the public items of partner B');
+  const pairCommand = (name: string, description: string) =>
+    command(partner, name, description)
+      .requiredOption('--provider <id>', 'provider A, which lists', id)
+      .requiredOption('--partner <id>', 'partner B, whose items are listed', id);
+
+  for (const [name, description, setStatus] of [
+    ['approve', 'Allow A to list the public items of B', approvePartner],
+    ['revoke', 'Revoke a connection (effective immediately)', revokePartner],
+  ] as const) {
+    pairCommand(name, description).action((options: PairOptions) =>
+      run(options, async ({ database }) => {
+        const status = await setStatus(database, options.provider, options.partner);
+        const text = `The connection of ${options.provider} to ${options.partner} is ${status}`;
+        return { json: { provider_id: options.provider, partner_id: options.partner, status }, text };
+      }),
+    );
+  }
+
+  command(partner, 'list', 'List all connections').action((options: Options) =>
+    run(options, async ({ database }) => {
+      const rows = await listPartners(database);
+      return { json: rows, text: table(rows, 'No partner connections') };
+    }),
+  );
+}

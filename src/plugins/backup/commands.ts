@@ -22,7 +22,7 @@ import { toSettings, type Config } from '../../core/config.ts';
 import { Problem } from '../../core/errors.ts';
 import { isMigrated } from '../../database/migrate.ts';
 import { readAppliedMigrations } from '../../database/migration-history.ts';
-import { backupJobs } from './nightly-job.ts';
+import { backupJobs } from './nightly.ts';
 import { backupSettings } from './settings.ts';
 import { openLog } from '../../core/log.ts';
 import { startJobs } from '../../database/periodic.ts';

@@ -25,6 +25,6 @@ export const backup = definePlugin({
   docs: { pages: ['backups'] },
   async server(context) {
     if (context.config.of(backupSettings).isBackupUndecided) context.log.warn(backupUndecided);
-    return { periodic: (await import('./nightly-job.ts')).backupJobs(context) };
+    return { periodic: (await import('./nightly.ts')).backupJobs(context) };
   },
 });

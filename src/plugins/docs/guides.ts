@@ -3,8 +3,7 @@ import { basename, dirname, join, posix } from 'node:path';
 import type { Token, Tokens } from 'marked';
 import GithubSlugger from 'github-slugger';
 import { projectRoot } from '../../core/project-root.ts';
-import { loadHighlighter } from './highlight.ts';
-import { renderGuide, type RenderedGuide } from './render-guide.ts';
+import { loadHighlighter, renderGuide, type RenderedGuide } from './render-guide.ts';
 
 /** A page of docs/. `children` are pages listed below it in the index. */
 export type Guide = { name: string; title: string; summary: string; children: Guide[] };

@@ -11,7 +11,7 @@ import {
   SignedAmount,
   Slug,
   TimeOfDay,
-} from './record-types/value-formats.ts';
+} from './record-types/table-fields.ts';
 
 /** Expected values of fields that are well-formed but violate a rule between fields. */
 const rules: Record<string, string> = {

@@ -1,5 +1,5 @@
 import { expect, inject, onTestFinished, test, vi } from 'vitest';
-import { createProviderLimits } from '../../../src/http/auth/provider-limits.ts';
+import { createProviderLimits } from '../../../src/http/auth/rate-limit.ts';
 import {
   createTitledProvider,
   getRootId,

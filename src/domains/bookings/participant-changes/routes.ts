@@ -5,7 +5,7 @@ import { DryRunQuery, isDryRun } from '../../../core/schema/dry-run.ts';
 import { t } from '../../../core/schema/types.ts';
 import { registerCodedErrorFormat } from '../../../http/errors/error-handler.ts';
 import { isValidKey } from '../../../http/idempotency.ts';
-import { findKept, nameIgnored } from '../../../http/parsing/ignored-names.ts';
+import { findKept, nameIgnored } from '../../../http/parsing/known-fields.ts';
 import { responses } from '../../../http/responses.ts';
 import { ResultingOrder } from '../../orders/credits/schema.ts';
 import { participantSerializer } from '../../participants/participants/serializer.ts';

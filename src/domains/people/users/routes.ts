@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox';
 import { t } from '../../../core/schema/types.ts';
 import { listRoute } from '../../../http/list-cache/index.ts';
 import { addPageRoute } from '../../../http/page-route.ts';
-import { nameIgnored } from '../../../http/parsing/ignored-names.ts';
+import { nameIgnored } from '../../../http/parsing/known-fields.ts';
 import { responses, send } from '../../../http/responses.ts';
 import { addressForms } from '../customers/schema.ts';
 import { CourseUserBody, CourseUserChange } from './body-schema.ts';

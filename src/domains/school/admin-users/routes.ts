@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { t } from '../../../core/schema/types.ts';
 import { listRoute } from '../../../http/list-cache/index.ts';
-import { findKept, nameIgnored } from '../../../http/parsing/ignored-names.ts';
+import { findKept, nameIgnored } from '../../../http/parsing/known-fields.ts';
 import { responses, send } from '../../../http/responses.ts';
 import { registerErrorHandler, formatV2Error, type ErrorFormatter } from '../../../http/errors/error-handler.ts';
 import { AdminUserBody } from './body-schema.ts';

@@ -1,8 +1,9 @@
-import type { Settings } from '../../../core/settings.ts';
 import { postponed } from '../../../core/reference/statuses.ts';
-import type { BookingBalance } from '../../../domains/orders/payments/balance-service.ts';
-import type { PlaceCredit } from '../../../domains/bookings/participant-changes/deregistration-service.ts';
-import { composeAmounts, composeCredit, composePrice } from './amounts.ts';
+import type { Settings } from '../../../core/settings.ts';
+import type { Database } from '../../../database/client.ts';
+import { type PlaceCredit, loadCredit } from '../../../domains/bookings/participant-changes/deregistration-service.ts';
+import { type BookingBalance, loadBookingBalance } from '../../../domains/orders/payments/balance-service.ts';
+import { composeAmounts, composeCredit, composePrice, showsAmounts } from './amounts.ts';
 import { composeFacts } from './facts.ts';
 import type { Letter } from './letter.tsx';
 import {
@@ -12,15 +13,15 @@ import {
   type Letters,
   participantLetters,
   schoolLetters,
-} from './letters/letters.ts';
-import { composeReceipt } from './letters/booking-receipt.ts';
+  composeReceipt,
+} from './letters.ts';
 import { confirmsPlace, isNotEmpty, type MailData } from './mail-data.ts';
 import { letterTexts, type LetterTexts } from './messages.ts';
-import type { PublishedDate } from './published-date.ts';
-import type { Receipt } from './receipt.ts';
+import { type PublishedDate, loadPublishedDate } from './published-date.ts';
+import { type Receipt, loadReceipt } from './receipt.ts';
 
 /** What a letter has besides the data of its mail. */
-export type Extras = {
+type Extras = {
   /** Leads to the page that the purpose needs, if any. */
   link?: string | null;
   /** For those who see the amounts. */
@@ -84,4 +85,25 @@ function composeButton(
   if (purpose === 'date_published') return { ...texts.dateLink, href: link };
   const isOfPayer = isToBooker || purpose === 'booking_link' || purpose === 'booking_receipt';
   return { ...(isOfPayer ? texts.payerLink : texts.passwordLink(school)), href: link };
+}
+
+/** The amounts of those who see them, all of the booking for the payer's receipt, and the price of a new date. */
+export async function loadExtras(
+  { db, pool }: Pick<Database, 'db' | 'pool'>,
+  settings: Settings,
+  mail: MailData,
+): Promise<Extras> {
+  const { purpose, providerId, bookingId, orderId } = mail;
+  if (purpose === 'date_published') {
+    const published = await loadPublishedDate({ $client: pool }, settings, mail);
+    return { published, link: published.href };
+  }
+  if (purpose === 'deregistration') {
+    const credit = await loadCredit({ $client: pool }, providerId, mail.participantId!);
+    if (credit?.isOwn) return { credit };
+  }
+  if (!showsAmounts(mail)) return {};
+  const school = { providerId, db };
+  const balance = await loadBookingBalance(school, bookingId!);
+  return { balance, receipt: purpose === 'booking_receipt' ? await loadReceipt(school, bookingId!, orderId!) : null };
 }

@@ -12,18 +12,15 @@ import { tokenUrl } from '../../../domains/school/auth/schema.ts';
 import { createMailToken } from '../../../domains/school/auth/token-service.ts';
 import { noAddress } from '../settings.ts';
 import { startWorker, type Ending, type WorkerLog } from '../worker.ts';
-import { composeCalendar } from './calendar.ts';
-import { compose } from './compose.ts';
+import { compose, loadExtras } from './compose.ts';
 import { createEndings, toAll, toErrorLine, type ClaimedMail, type Endings } from './endings.ts';
-import { loadExtras } from './extras.ts';
 import { findMail } from './find-mail.ts';
 import { toMailData, type MailData, type MailRow } from './mail-data.ts';
-import { mailName, toMessage } from './message.ts';
-import { prepareNotice } from './notices/deliver.ts';
-import { waitForDigest } from './notices/digest.ts';
+import { composeCalendar, mailName, toMessage } from './message.ts';
+import { prepareNotice, waitForDigest } from './notices/deliver.ts';
 import { outdatedReason } from './outdated.ts';
-import { claimMails } from './query.ts';
 import { findRefusal, refuseAddress } from './refusals.ts';
+import { claimMails } from './query.ts';
 import { toFailure, toRefused, type Message, type Transport } from './transport.ts';
 
 /** Mails per minute, spread evenly; 0 is no limit. */

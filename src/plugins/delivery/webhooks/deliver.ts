@@ -1,16 +1,22 @@
+import { eq, sql } from 'drizzle-orm';
 import type { Logger } from 'pino';
-import type { Ctx } from '../../../database/context.ts';
-import type { DeliveryCounters } from '../counters.ts';
-import { execute, type Queryable } from '../../../database/statements.ts';
 import { toOneLine } from '../../../core/text.ts';
+import { formatExactTimestamp } from '../../../core/timestamps.ts';
+import type { Ctx } from '../../../database/context.ts';
+import { execute, type Queryable } from '../../../database/statements.ts';
+import { currentTime } from '../../../database/tables/columns.ts';
+import { eventChanges, eventResources } from '../../../database/tables/events.ts';
+import { outbox } from '../../../database/tables/outbox.ts';
+import { administratorRoleId, adminMembershipRoles } from '../../../database/tables/people.ts';
+import { providers } from '../../../database/tables/providers.ts';
+import { webhooks, type disabledReasons } from '../../../database/tables/webhooks.ts';
 import { findNewest, readChanges, type Position } from '../../../domains/records/changes/service.ts';
-import { attemptDelivery, toLogValues, type Endpoint } from './attempt.ts';
-import { toResyncs, type Attempt } from './schema.ts';
+import { tenantWhere } from '../../../lists/tenant-scope.ts';
+import type { DeliveryCounters } from '../counters.ts';
+import { attemptDelivery, toLogValues, type Endpoint, afterFailure, schedule } from './attempt.ts';
+import { type ItemCache, loadItem } from './items.ts';
+import { toResyncs, type Attempt, type Message } from './schema.ts';
 import * as statements from './sql.ts';
-import { disableWebhook } from './disable.ts';
-import type { ItemCache } from './items.ts';
-import { isKnown, toMessage, toNotice, toResyncNotice, type Notice } from './message.ts';
-import { afterFailure, schedule } from './schedule.ts';
 
 /** A webhook whose lease this process holds. */
 export type ClaimedWebhook = Endpoint & {
@@ -146,3 +152,83 @@ async function move(delivery: Delivery, webhook: ClaimedWebhook, to: Progress) {
 /** Gives the lease back; the next turn is in `pause` seconds. */
 export const release = (on: Queryable, webhook: ClaimedWebhook, pause = 0) =>
   execute(on, statements.releaseWebhook, [...lease(webhook), pause]);
+
+type Event = NonNullable<Awaited<ReturnType<typeof readChanges>>>['items'][number];
+/** Content of a message: an event, or a request to read all items of a resource again. */
+type Notice = Pick<Event, 'type' | 'resource' | 'resource_id' | 'into'> & {
+  id: string;
+  eventId: number;
+  at: string;
+};
+
+/** The clock is part of the id: after a restore of the database the ids of events are given again. */
+const toMessageId = ({ id, clock }: Position) => `evt_${id}_${clock}`;
+
+const toNotice = ({ id, clock, type, resource, resource_id, at, into }: Event): Notice => ({
+  ...{ id: toMessageId({ id, clock }), eventId: id, at: formatExactTimestamp(at) },
+  ...{ type, resource, resource_id, into },
+});
+
+function toResyncNotice(resync: string, position: Position): Notice {
+  const [resource, milliseconds] = resync.split('_') as [Event['resource'], string];
+  return {
+    ...{ id: `${toMessageId(position)}_${resync}`, eventId: position.id },
+    ...{ type: 'resync', resource, resource_id: null, into: null, at: new Date(Number(milliseconds)).toISOString() },
+  };
+}
+
+const knownNames = new Set<string | undefined>([...eventResources, ...eventChanges]);
+
+/** False for an event of a newer version, whose servers know how to send it. */
+const isKnown = ({ type, resource }: Notice) =>
+  [resource, type.split('.').at(-1)].every((name) => knownNames.has(name));
+
+type Options = { payload: 'full' | 'thin'; cache: ItemCache };
+
+/** `thin` holds ids alone; else the item is as the interface shows it now, null if it does not any more. */
+async function toMessage(ctx: Ctx, notice: Notice, { payload, cache }: Options): Promise<Message> {
+  const { id, eventId, type, resource, resource_id, into, at } = notice;
+  const data = { id: eventId, resource, resource_id, ...(into === null ? {} : { into }) };
+  const findItem = async () => {
+    if (/\.(deleted|merged|erased)$/.test(type)) return null;
+    return cache.find(`${ctx.providerId} ${eventId}`, () => loadItem(ctx, resource, resource_id!));
+  };
+  const isThin = payload === 'thin' || resource_id === null;
+  const item = isThin ? undefined : await findItem();
+  return { id, type, timestamp: at, data: { ...data, ...(item === undefined ? {} : { item }) } };
+}
+
+type Leased = { id: number; updatedAt: string; token: string };
+
+/**
+ * Disables a webhook while it has this lease, unless its settings have changed since the attempt. Notifies the
+ * school by its e-mail for administration, or its administrators without one.
+ */
+const disableWebhook = (ctx: Ctx, { id, updatedAt, token }: Leased, reason: (typeof disabledReasons)[number]) =>
+  ctx.write(['school'], async (tx, now) => {
+    const isUnchanged = sql`${webhooks.updatedAt} = ${updatedAt}::timestamptz`;
+    const isLeased = tenantWhere(ctx, webhooks, eq(webhooks.id, id), eq(webhooks.leasedBy, token), isUnchanged);
+    const { rowCount } = await tx
+      .update(webhooks)
+      .set({ isActive: false, disabledAt: now, disabledReason: reason, updatedAt: now })
+      .where(isLeased);
+    if (rowCount === 0) {
+      tx.rollbackNoChange();
+      return;
+    }
+    tx.recordAffected(id);
+    const [school] = await tx
+      .select({ email: providers.emailAdmin })
+      .from(providers)
+      .where(eq(providers.id, ctx.providerId));
+    const administrators = await tx
+      .select({ adminUserId: adminMembershipRoles.adminUserId })
+      .from(adminMembershipRoles)
+      .where(tenantWhere(ctx, adminMembershipRoles, eq(adminMembershipRoles.roleId, administratorRoleId)));
+    const recipients = school!.email === '' ? administrators : [{ adminUserId: null }];
+    if (recipients.length === 0) return;
+    const mail = { providerId: ctx.providerId, purpose: 'webhook_disabled', webhookId: id } as const;
+    await tx
+      .insert(outbox)
+      .values(recipients.map((recipient) => ({ ...mail, ...recipient, createdAt: now, dueAt: currentTime })));
+  });

@@ -7,7 +7,7 @@ import { getDeliveryCounters } from '../counters.ts';
 import { startWorker, type WorkerLog } from '../worker.ts';
 import { deliver, release, type ClaimedWebhook } from './deliver.ts';
 import { createItemCache } from './items.ts';
-import { schedule } from './schedule.ts';
+import { schedule } from './attempt.ts';
 
 type WebhookOptions = { database: Database; settings: Settings; log: WorkerLog };
 

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { listRoute } from '../../../http/list-cache/index.ts';
 import { responses } from '../../../http/responses.ts';
-import { passOnTraceparent } from '../../../http/trace-context.ts';
+import { passOnTraceparent } from '../../../http/request-log.ts';
 import { t } from '../../../core/schema/types.ts';
 import {
   findWarning,

@@ -12,8 +12,7 @@ import {
 import { currencyCodes } from '../../../core/schema/codes.ts';
 import { campaignTypes, discountTypes } from '../../../domains/orders/campaigns/schema.ts';
 import { links, type BulkRecordType } from '../record-type.ts';
-import { tableFields } from './table-fields.ts';
-import { Amount } from './value-formats.ts';
+import { tableFields, Amount } from './table-fields.ts';
 
 const { Optional } = Type;
 const Code = { ...Line(), [coercionKind]: 'title' as const };

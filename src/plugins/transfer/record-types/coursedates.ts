@@ -14,8 +14,7 @@ import {
 import { CourseDateBody } from '../../../domains/bookings/date-changes/body-schema.ts';
 import { GatheringField } from '../../../domains/courses/gatherings/body-schema.ts';
 import { field, links, storedFields, Ref, refersTo, withLast, type BulkRecordType, type Item } from '../record-type.ts';
-import { tableFields } from './table-fields.ts';
-import { Day, LocalTime, assertRealValues, TimeOfDay } from './value-formats.ts';
+import { tableFields, Day, LocalTime, assertRealValues, TimeOfDay } from './table-fields.ts';
 
 const { Optional } = Type;
 

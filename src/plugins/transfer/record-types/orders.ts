@@ -15,8 +15,7 @@ import { currencyCodes } from '../../../core/schema/codes.ts';
 import { agreedTotals } from '../../../domains/orders/orders/price-service.ts';
 import type { BulkRecordType, Fields, Item } from '../record-type.ts';
 import { findInvalid, payPaidOrders, toAgreedLine, updatePaidOrders } from './order-rules.ts';
-import { tableFields } from './table-fields.ts';
-import { SignedAmount } from './value-formats.ts';
+import { tableFields, SignedAmount } from './table-fields.ts';
 
 const { Optional } = Type;
 

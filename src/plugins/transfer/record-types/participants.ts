@@ -14,8 +14,7 @@ import { entrySources, paidStates } from '../../../domains/participants/particip
 import { participantStatuses } from '../../../core/reference/participant-statuses.ts';
 import { links, type BulkRecordType, type Fields, type Item } from '../record-type.ts';
 import { hasRepeated } from './order-rules.ts';
-import { tableFields } from './table-fields.ts';
-import { CreditedAmount } from './value-formats.ts';
+import { tableFields, CreditedAmount } from './table-fields.ts';
 
 const { Optional } = Type;
 

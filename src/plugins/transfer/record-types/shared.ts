@@ -5,7 +5,7 @@ import { countryCodes } from '../../../core/schema/codes.ts';
 import { findOrAddCategory } from '../../../domains/courses/courses/category-service.ts';
 import { findOrAddPlace } from '../../../domains/courses/places/service.ts';
 import { Ref, type Fields, type SingleRecordType } from '../record-type.ts';
-import { Slug } from './value-formats.ts';
+import { Slug } from './table-fields.ts';
 
 const { Optional } = Type;
 

@@ -1,10 +1,113 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { canceled } from '../../../../core/reference/statuses.ts';
 import { execute, type Queryable } from '../../../../database/statements.ts';
-import type { ClaimedMail } from '../endings.ts';
+import { currentTimeSql } from '../../../../database/tables/columns.ts';
+import { isKnownSql } from '../../../../database/tables/outbox.ts';
+import { isNoticeSql } from '../../../../domains/messages/mails/loaders.ts';
+import type { Attempted, ClaimedMail } from '../endings.ts';
 import type { Letter } from '../letter.tsx';
 import { joinLines, type MailData } from '../mail-data.ts';
-import { collectDigest } from './digest.ts';
 import { composeDigest, composeNotice, maxListed, outdatedNotice, type Notice } from './letters.ts';
-import { findNotices } from './query.ts';
+
+/** Current data of the notices `$2`. Days and times are in the course date's time zone. */
+const findNotices = {
+  name: 'find_notices',
+  text: `select o.id, o.purpose, concat_ws(' ', u.firstname, u.lastname) as name, coalesce(u.email, '') as email,
+      u.erased_at is not null as "isErased", p.status_id as "statusId", p.held_for as "heldFor",
+      case when u.is_placeholder then (
+        select count(*)::int from participants other
+          join course_users nobody on nobody.provider_id = other.provider_id and nobody.id = other.user_id and nobody.is_placeholder
+        where other.provider_id = $1 and other.booking_id = p.booking_id and other.course_date_id = p.course_date_id
+          and other.status_updated_at = p.status_updated_at) else 0 end as "unnamedPlaces",
+      b.order_id as "orderId", coalesce(nullif(d.title, ''), c.title) as title,
+      d.start_at::text as "startAt", d.end_at::text as "endAt", d.start_time_at::text as "startTimeAt",
+      d.end_time_at::text as "endTimeAt", d.zone, d.deadline_at::text as "deadlineAt",
+      timezone(d.zone, ${currentTimeSql})::date > d.deadline_at as "isDeadlineOver",
+      d.status_id = ${canceled} as "isDateCanceled", d.deleted_at is not null as "isDateDeleted",
+      d.num_confirmed + d.num_overbooked as confirmed, d.num_confirmed + d.num_overbooked + d.num_unconfirmed as taken,
+      d.num_waiting as waiting, d.capacity_max as "capacityMax", d.capacity_min as "capacityMin",
+      coalesce(l.capacity_budget, 0) as "capacityBudget",
+      case when o.purpose = 'moved_away' then json_build_object('title', coalesce(nullif(t.title, ''), k.title),
+        'startAt', t.start_at::text, 'endAt', t.end_at::text, 'startTimeAt', t.start_time_at::text,
+        'endTimeAt', t.end_time_at::text, 'zone', t.zone) end as "movedTo"
+    from outbox o
+      left join participants p on p.provider_id = $1 and p.id = o.participant_id
+      left join course_users u on u.provider_id = $1 and u.id = p.user_id
+      left join bookings b on b.provider_id = $1 and b.id = p.booking_id
+      join course_dates d on d.provider_id = $1 and d.id = coalesce(o.course_date_id, p.course_date_id)
+      join courses c on c.provider_id = $1 and c.id = d.course_id
+      left join locations l on l.provider_id = $1 and l.id = d.location_id
+      left join course_dates t on t.provider_id = $1 and t.id = p.course_date_id
+      left join courses k on k.provider_id = $1 and k.id = t.course_id
+    where o.provider_id = $1 and o.id = any($2::bigint[])
+    order by o.id`,
+};
+
+/** The notices `o` to the recipient of the notice `$2` that are to be sent. */
+const ofRecipient = `o.provider_id = $1 and o.sent_at is null and o.failed_at is null
+      and ${isNoticeSql('o')} and ${isKnownSql('o.purpose')}
+      and exists (select from outbox own where own.provider_id = $1 and own.id = $2
+        and (own.address = o.address or own.admin_user_id = o.admin_user_id))`;
+
+/** True while a worker has the mail `o`, as in `claim_mails`. */
+const isLeased = 'o.attempts > 0 and o.last_error is null and o.due_at > now()';
+
+/** How many notices wait for the recipient of `$2`, those in progress among them, and the first of these. */
+const countNotices = {
+  name: 'count_notices',
+  text: `select count(*)::int as waiting, min(o.id) filter (where ${isLeased}) as "firstInProgress"
+    from outbox o where ${ofRecipient}`,
+};
+
+const free = (limit: string) => `select o.id from outbox o where ${ofRecipient} and not (${isLeased})
+      order by o.id limit ${limit} for update skip locked`;
+
+/** Leases at most `$4` other notices to the recipient of `$2`, with its lease `$3`. */
+const leaseNotices = {
+  name: 'lease_notices',
+  text: `update outbox set attempts = attempts + 1, due_at = $3, last_error = null
+    where provider_id = $1 and id in (${free('$4')}) returning id, attempts`,
+};
+
+/** Lets the notices to the recipient of `$2`, whose lease is `$3`, wait for the interval `$4`. */
+const awaitDigest = {
+  name: 'await_digest',
+  text: `with others as (${free('1000')})
+    update outbox set attempts = attempts - case when id = $2 then 1 else 0 end, due_at = now() + $4::interval,
+      last_error = 'Waits for a digest of notices'
+    where provider_id = $1 and sent_at is null and (id = $2 and due_at = $3 or id in (select id from others))`,
+};
+
+/** Notices to one recipient that are sent one by one; of more, a digest is sent. */
+const maxSingle = 20;
+/** Limits the rows of a transaction. */
+const maxCollected = 1_000;
+const awaitSeconds = 5;
+/** Until deliveries in progress have put off their notices. */
+const settleMs = 1_000;
+
+/**
+ * Leases the other notices to the recipient of a notice where more than 20 wait; none otherwise. Undefined while another
+ * delivery does: of several in progress, in any process, the one with the first notice.
+ */
+async function collectDigest(on: Queryable, { providerId, id, lease }: ClaimedMail): Promise<Attempted[] | undefined> {
+  type Found = { waiting: number; firstInProgress: number | null };
+  const [found] = await execute<Found>(on, countNotices, [providerId, id]);
+  const { waiting, firstInProgress } = found!;
+  if (waiting <= maxSingle) return [];
+  if ((firstInProgress ?? id) < id) return undefined;
+  const collect = (limit: number) => execute<Attempted>(on, leaseNotices, [providerId, id, lease, limit]);
+  const collected = await collect(maxCollected - 1);
+  if (collected.length < Math.min(waiting, maxCollected) - 1) {
+    await sleep(settleMs);
+    collected.push(...(await collect(maxCollected - 1 - collected.length)));
+  }
+  return collected;
+}
+
+/** Puts a notice off, with the others to its recipient, while a digest of them is made. */
+export const waitForDigest = (on: Queryable, { providerId, id, lease }: ClaimedMail) =>
+  execute(on, awaitDigest, [providerId, id, lease, `${awaitSeconds} seconds`]);
 
 const loadNotices = async (on: Queryable, providerId: number, ids: number[]) =>
   joinLines(await execute<Notice>(on, findNotices, [providerId, ids])) as Notice[];
