@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander';
 import { describeError } from './database/describe-error.ts';
-import { describeVersion } from './core/version.ts';
+import { describeVersion } from './core/project.ts';
 import type { CommandGroup } from './interfaces/plugin/define-plugin.ts';
 import { plugins } from './plugins.ts';
 

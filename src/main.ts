@@ -4,7 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { buildApp, type AppOptions } from './app.ts';
 import { readConfig, toSettings, type Config } from './core/config.ts';
 import { logToErrors, openLog, type Log } from './core/log.ts';
-import { packageVersion } from './core/version.ts';
+import { packageVersion } from './core/project.ts';
 import { startClockCheck } from './database/clock.ts';
 import { describeError, ListenError } from './database/describe-error.ts';
 import { keepUidHost } from './database/service-state.ts';
@@ -20,7 +20,7 @@ import type { FirstData, ServerContext, ServerPart } from './interfaces/plugin/d
 import { printWelcome } from './interfaces/plugin/welcome.ts';
 import { domainJobs } from './jobs.ts';
 import { plugins } from './plugins.ts';
-import { createFirstProvider } from './domains/school/schools/provider-service.ts';
+import { createFirstProvider } from './domains/school/schools/service.ts';
 
 // By default V8 lets the heap grow several times over before a full collection.
 setFlagsFromString('--heap-growing-percent=50');

@@ -49,7 +49,7 @@ export type PublicCalendarDate = CalendarDate & { state: 'planned' | 'postponed'
 
 export type CalendarPerson = { name: string; email: string };
 
-export type CalendarOptions = {
+type CalendarOptions = {
   providerId: number;
   uidHost: string;
   /** Title of the whole calendar. */

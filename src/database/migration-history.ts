@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readMigrationFiles } from 'drizzle-orm/migrator';
-import { projectRoot } from '../core/project-root.ts';
+import { projectRoot } from '../core/project.ts';
 import type { PoolOrClient } from './statements.ts';
 
 const migrationsFolder = join(projectRoot, 'migrations');

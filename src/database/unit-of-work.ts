@@ -204,8 +204,8 @@ const noLock: Lock = async (client) => {
 type Deadlines = { lockUntil: number; abortAt?: number };
 type TransactionOptions = Deadlines & { origin?: Origin | undefined };
 
-export const commit = (client: PoolClient): Promise<unknown> => client.query('commit');
-export const rollback = (client: PoolClient): Promise<unknown> => client.query('rollback');
+const commit = (client: PoolClient): Promise<unknown> => client.query('commit');
+const rollback = (client: PoolClient): Promise<unknown> => client.query('rollback');
 
 /** Runs `begin`, `work` and `finish` on one connection; rolls back if any of them throws. */
 export async function runTransaction<T>(

@@ -33,6 +33,7 @@ import {
   newCourseRoutes,
   courseItemRoutes,
   courseRoutes,
+  durationRoutes,
 } from '../domains/courses/courses/routes.ts';
 import { creditRoutes } from '../domains/bookings/credit-requests/routes.ts';
 import { customerRoutes } from '../domains/people/customer-list/routes.ts';
@@ -41,7 +42,6 @@ import {
   moveRoutes,
   participantEditingRoutes,
 } from '../domains/bookings/participant-changes/routes.ts';
-import { durationRoutes } from '../domains/courses/durations/routes.ts';
 import { erasureRoutes } from '../domains/records/erasures/routes.ts';
 import { instructorRoutes } from '../domains/courses/instructors/routes.ts';
 import { linkRoutes } from '../domains/messages/links/routes.ts';

@@ -1,5 +1,5 @@
 import { buildApp } from '../../src/app.ts';
-import { createTitledProvider } from '../../src/domains/school/schools/provider-service.ts';
+import { createTitledProvider } from '../../src/domains/school/schools/service.ts';
 import { allAreas } from '../../src/database/areas.ts';
 import { recordStatements } from '../support/record-statements.ts';
 import type { Subject } from './database.ts';

@@ -1,5 +1,5 @@
 import type { Database } from '../../src/database/client.ts';
-import { createTitledProvider } from '../../src/domains/school/schools/provider-service.ts';
+import { createTitledProvider } from '../../src/domains/school/schools/service.ts';
 import { allAreas } from '../../src/database/areas.ts';
 
 /** Row counts of the large provider at size 1; everything else is the same at every size. */

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import { createTitledProvider } from '../../src/domains/school/schools/provider-service.ts';
+import { createTitledProvider } from '../../src/domains/school/schools/service.ts';
 import type { Subject } from './database.ts';
 import type { Dataset } from './dataset.ts';
 import { medians } from './cost.ts';

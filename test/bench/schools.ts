@@ -1,5 +1,5 @@
 import { allAreas } from '../../src/database/areas.ts';
-import { createTitledProvider } from '../../src/domains/school/schools/provider-service.ts';
+import { createTitledProvider } from '../../src/domains/school/schools/service.ts';
 import type { Subject } from './database.ts';
 
 /** Inserts rows of a new school; `:me` in a statement is its id, and `:at` the time. */

@@ -3,8 +3,13 @@ import { createWriteStream } from 'node:fs';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
-import { trailerPlaceholder, writeTrailer } from '../../src/plugins/backup/checksum-trailer.ts';
-import { manifestEntry, tableEntry, type Manifest } from '../../src/plugins/backup/format.ts';
+import {
+  trailerPlaceholder,
+  writeTrailer,
+  manifestEntry,
+  tableEntry,
+  type Manifest,
+} from '../../src/plugins/backup/format.ts';
 import { withBackup } from '../../src/plugins/backup/read.ts';
 
 export type Contents = { manifest: Manifest; tables: Map<string, Buffer> };

@@ -3,7 +3,7 @@ import { createKey, revokeKey } from '../../src/domains/school/auth/key-service.
 import { renameAdminUser } from '../../src/domains/school/admin-users/service.ts';
 import { listCategories, categorizeCourse } from '../../src/domains/courses/courses/category-service.ts';
 import { approvePartner, revokePartner } from '../../src/domains/school/schools/partner-service.ts';
-import { closeProvider, openProvider } from '../../src/domains/school/schools/provider-service.ts';
+import { closeProvider, openProvider } from '../../src/domains/school/schools/service.ts';
 import { checkCounters } from '../../src/domains/records/counters/service.ts';
 import { invite } from '../../src/domains/people/users/invitation-service.ts';
 import { importObjects } from './all-responses.ts';

@@ -13,7 +13,7 @@ import {
   datesOfCourseList,
   nextCourseDateList,
 } from '../../src/domains/courses/coursedates/list.ts';
-import { Duration } from '../../src/domains/courses/durations/schema.ts';
+import { Duration } from '../../src/domains/courses/courses/schema.ts';
 import { courseItem, courseList } from '../../src/domains/courses/courses/list.ts';
 import { instructorList } from '../../src/domains/courses/instructors/list.ts';
 import { Instructor } from '../../src/domains/courses/instructors/schema.ts';

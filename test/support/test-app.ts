@@ -9,7 +9,7 @@ import type { Ctx } from '../../src/database/context.ts';
 import type { Settings } from '../../src/core/settings.ts';
 import { readTenantTables } from '../../src/database/tenant-tables.ts';
 import { openDatabase, type Database, type DatabaseOptions } from '../../src/database/client.ts';
-import { createContext, createTitledProvider } from '../../src/domains/school/schools/provider-service.ts';
+import { createContext, createTitledProvider } from '../../src/domains/school/schools/service.ts';
 import { collectFromPool, collectFromRequests } from './collect-statements.ts';
 import { injectInto, remoteBase } from './remote-app.ts';
 

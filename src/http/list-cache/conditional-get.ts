@@ -8,7 +8,7 @@ import type { Area } from '../../database/areas.ts';
 import { negotiateEncoding } from '../compression/encodings.ts';
 import { getPageHints } from './response-cache.ts';
 import { serveFromCache } from './single-flight.ts';
-import { projectRoot } from '../../core/project-root.ts';
+import { projectRoot } from '../../core/project.ts';
 
 /** Hash of the running code, `src` or `dist`, so that a response of one build is never taken for that of another. */
 const buildHash = hashFolder(join(projectRoot, relative(projectRoot, import.meta.dirname).split(sep)[0]!));

@@ -7,7 +7,7 @@ import type { References } from '../../lists/references.ts';
 import { toProblem } from '../errors/error-handler.ts';
 
 /** Fields that violate a rule outside the schema, as `Problem.invalidFields` takes them. */
-export type BodyErrors = { missing: string[]; notValid: string[]; rules?: Record<string, ErrorCode> };
+type BodyErrors = { missing: string[]; notValid: string[]; rules?: Record<string, ErrorCode> };
 type Fields = Record<string, unknown>;
 
 declare module 'fastify' {

@@ -2,10 +2,9 @@ import { type Command } from 'commander';
 import { migrateDatabase } from '../../database/migrate.ts';
 import { findMigrationDifferences } from '../../database/migration-history.ts';
 import { assertReleaseIsSupported } from '../../database/releases.ts';
-import { raiseOomScore } from '../../core/oom-score.ts';
 import { openStore, waitForDatabase } from '../../database/store.ts';
 import { keepUidHost } from '../../database/service-state.ts';
-import { command, print, readEnvironment, type Options } from './run.ts';
+import { raiseOomScore, command, print, readEnvironment, type Options } from './run.ts';
 
 export function migrateCommand(program: Command) {
   command(program, 'migrate', 'Apply pending database migrations').action(async (options: Options) => {

@@ -16,7 +16,7 @@ import {
   listProviders,
   openProvider,
   setProviderLimit,
-} from '../../domains/school/schools/provider-service.ts';
+} from '../../domains/school/schools/service.ts';
 import { command, count, id, run, table, title, type CommandContext, type Options, type CommandResult } from './run.ts';
 
 type LimitOptions = Options & { perSecond?: number; burst?: number; none?: true };

@@ -1,18 +1,18 @@
+import { writeFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError } from 'commander';
 import { Client } from 'pg';
 import { readConfig, toSettings, type Config } from '../../core/config.ts';
-import type { Ctx } from '../../database/context.ts';
 import { Problem } from '../../core/errors.ts';
-import { parseTimestamp } from '../../core/timestamps.ts';
 import { normalizeTitle, isTitle } from '../../core/text.ts';
+import { parseTimestamp } from '../../core/timestamps.ts';
 import type { Database } from '../../database/client.ts';
+import type { Ctx } from '../../database/context.ts';
 import { isMigrated, migrateDatabase } from '../../database/migrate.ts';
 import { findMigrationDifferences } from '../../database/migration-history.ts';
 import { isPooled } from '../../database/pooler.ts';
 import { assertReleaseIsSupported } from '../../database/releases.ts';
-import { raiseOomScore } from '../../core/oom-score.ts';
 import { openStore, waitForDatabase, type Store, type StoreOptions } from '../../database/store.ts';
-import { createContext } from '../../domains/school/schools/provider-service.ts';
+import { createContext } from '../../domains/school/schools/service.ts';
 import type { Plugin } from '../plugin/define-plugin.ts';
 
 export type CommandContext = {
@@ -171,3 +171,16 @@ export const timestamp = (text: string) => {
     throw new InvalidArgumentError('It must be a date such as 2027-01-31 or 2027-01-31 12:00:00.');
   return value;
 };
+
+/**
+ * Makes the OOM killer choose this process before a server in the same container. Skipped if this process may start the
+ * embedded database, which would inherit the score.
+ */
+export function raiseOomScore({ DATABASE_URL }: Pick<Config, 'DATABASE_URL'>) {
+  if (process.platform !== 'linux' || DATABASE_URL === undefined) return;
+  try {
+    writeFileSync('/proc/self/oom_score_adj', '1000');
+  } catch {
+    // The file is missing or read-only in some sandboxes.
+  }
+}

@@ -26,9 +26,9 @@ import { backupJobs } from './nightly.ts';
 import { backupSettings } from './settings.ts';
 import { openLog } from '../../core/log.ts';
 import { startJobs } from '../../database/periodic.ts';
-import { raiseOomScore } from '../../core/oom-score.ts';
-import { packageVersion } from '../../core/version.ts';
+import { packageVersion } from '../../core/project.ts';
 import {
+  raiseOomScore,
   command,
   conclude,
   readEnvironment,

@@ -24,7 +24,7 @@ export function parseBackupName(name: string): { kind: BackupKind; database: str
 }
 
 /** The backups of a folder, the newest first; none without the folder. */
-export async function listBackupNames(folder: string) {
+async function listBackupNames(folder: string) {
   const time = (name: string) => parseBackupName(name)!.at.getTime();
   return (await readNames(folder)).filter((name) => parseBackupName(name)).sort((a, b) => time(b) - time(a));
 }

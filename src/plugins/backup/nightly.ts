@@ -2,7 +2,7 @@ import { rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Client, ClientConfig } from 'pg';
 import type { Log } from '../../core/log.ts';
-import { packageVersion } from '../../core/version.ts';
+import { packageVersion } from '../../core/project.ts';
 import { tryLock } from '../../database/client.ts';
 import { describeError } from '../../database/describe-error.ts';
 import type { Job } from '../../database/periodic.ts';

@@ -2,8 +2,7 @@ import { Writable, type Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { openPromise, type Entry, type ZipFile } from 'yauzl';
 import { Problem } from '../../core/errors.ts';
-import { hasValidTrailer } from './checksum-trailer.ts';
-import { manifestEntry, meterCopy, tableEntry, type BackupTable, type Manifest } from './format.ts';
+import { hasValidTrailer, manifestEntry, meterCopy, tableEntry, type BackupTable, type Manifest } from './format.ts';
 import { maxManifestBytes, parseManifest } from './manifest.ts';
 
 /** An archive of this service has an entry for each table and the manifest. */

@@ -11,10 +11,19 @@ import { Problem } from '../../core/errors.ts';
 import { migrationLockKey } from '../../database/migrate.ts';
 import { readAppliedMigrations } from '../../database/migration-history.ts';
 import { columnList, readOrigin, readSequences, readTables, type CopiedTable } from './catalog.ts';
-import { trailerPlaceholder, writeTrailer } from './checksum-trailer.ts';
 import { makeFolder } from '../../core/make-folder.ts';
 import { inTransaction } from './connection.ts';
-import { formatName, formatVersion, manifestEntry, meterCopy, quote, tableEntry, type Manifest } from './format.ts';
+import {
+  trailerPlaceholder,
+  writeTrailer,
+  formatName,
+  formatVersion,
+  manifestEntry,
+  meterCopy,
+  quote,
+  tableEntry,
+  type Manifest,
+} from './format.ts';
 
 type WriteOptions = { serviceVersion: string; signal?: AbortSignal | undefined };
 

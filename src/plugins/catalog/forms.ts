@@ -6,7 +6,7 @@ import { limitByAddress, toAddressKey } from '../../http/auth/address-limit.ts';
 import type { Services } from '../../http/auth/authenticate.ts';
 import { readField, redirectToHttps, rejectCrossSite } from '../../http/html/forms.ts';
 import { getRoute } from '../../http/route-name.ts';
-import { createContext } from '../../domains/school/schools/provider-service.ts';
+import { createContext } from '../../domains/school/schools/service.ts';
 
 const postsPerMinute = 30;
 

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, posix } from 'node:path';
 import type { Token, Tokens } from 'marked';
 import GithubSlugger from 'github-slugger';
-import { projectRoot } from '../../core/project-root.ts';
+import { projectRoot } from '../../core/project.ts';
 import { loadHighlighter, renderGuide, type RenderedGuide } from './render-guide.ts';
 
 /** A page of docs/. `children` are pages listed below it in the index. */
@@ -84,7 +84,7 @@ const toGuides = ({ items }: Tokens.List, exists: (name: string) => boolean): Gu
   });
 
 /** A heading of a page with the text below it. */
-export type SearchSection = { page: string; heading: string; url: string; text: string };
+type SearchSection = { page: string; heading: string; url: string; text: string };
 
 /** Splits the tokens of a page at its headings. */
 function toSections(tokens: Token[], name: string, path: string): SearchSection[] {

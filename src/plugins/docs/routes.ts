@@ -6,7 +6,7 @@ import { gunzip } from 'node:zlib';
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import helmet, { type FastifyHelmetOptions } from '@fastify/helmet';
 import { Problem } from '../../core/errors.ts';
-import { projectRoot } from '../../core/project-root.ts';
+import { projectRoot } from '../../core/project.ts';
 import { toBasePath } from '../../core/settings.ts';
 import { serveAsset, type Asset, palette, toAsset } from '../../http/assets.ts';
 import { limitByAddress } from '../../http/auth/address-limit.ts';

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { builtCommit, packageVersion } from '../../core/version.ts';
+import { builtCommit, packageVersion } from '../../core/project.ts';
 import { ListenError } from '../../database/describe-error.ts';
 import type { Job } from '../../database/periodic.ts';
 import { loadWatched, type ServerContext, type ServerPart } from '../../interfaces/plugin/define-plugin.ts';

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import { Registry } from 'prom-client';
-import { builtCommit, describeVersion, packageVersion } from '../../core/version.ts';
+import { builtCommit, describeVersion, packageVersion } from '../../core/project.ts';
 import { command, run, type CommandContext, type CommandResult, type Options } from '../../interfaces/cli/run.ts';
 import { formatAge, queryOne } from '../../interfaces/plugin/checks.ts';
 import { loadWatched } from '../../interfaces/plugin/define-plugin.ts';
 import { createMeters } from '../../interfaces/plugin/metrics.ts';
-import { listProviders } from '../../domains/school/schools/provider-service.ts';
+import { listProviders } from '../../domains/school/schools/service.ts';
 import { examineSystem } from './doctor/commands.ts';
 import { formatBytes } from './doctor/disks.ts';
 import { databaseStateMetrics } from './metrics/database.ts';

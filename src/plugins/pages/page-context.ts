@@ -5,7 +5,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Services } from '../../http/auth/authenticate.ts';
 import { getRoute } from '../../http/route-name.ts';
 import { findBookingSettings } from '../../domains/school/booking-settings/service.ts';
-import { createContext } from '../../domains/school/schools/provider-service.ts';
+import { createContext } from '../../domains/school/schools/service.ts';
 import { changeCookie, sessionCookie, type Cookie } from './cookie.ts';
 import { texts } from './texts.ts';
 import { createPaths, type Paths } from './view.ts';

@@ -3,7 +3,7 @@ import type { Settings } from '../../core/settings.ts';
 import { Problem } from '../../core/errors.ts';
 import type { Database } from '../../database/client.ts';
 import { importLockSql } from '../../database/tables/imports.ts';
-import { createContext } from '../../domains/school/schools/provider-service.ts';
+import { createContext } from '../../domains/school/schools/service.ts';
 import { describeRefusal, tableNames, writeLines, writeSingleLine, type Range } from './apply.ts';
 import { isBulk, type BulkRecordType } from './record-type.ts';
 import { recordTypes } from './record-types/index.ts';

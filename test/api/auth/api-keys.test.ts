@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { hashApiKey, mayBeApiKey, newApiKey } from '../../../src/core/api-key.ts';
 import { createKey, listKeys, revokeKey, rotateKey } from '../../../src/domains/school/auth/key-service.ts';
-import { createTitledProvider } from '../../../src/domains/school/schools/provider-service.ts';
+import { createTitledProvider } from '../../../src/domains/school/schools/service.ts';
 import { recordStatements } from '../../support/record-statements.ts';
 import { send, sharedTestApp } from '../../support/test-app.ts';
 

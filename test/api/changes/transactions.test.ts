@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm';
 import { afterAll, expect, test } from 'vitest';
 import { courses } from '../../../src/database/tables/courses.ts';
 import { tags } from '../../../src/database/tables/catalog.ts';
-import { closeProvider, openProvider } from '../../../src/domains/school/schools/provider-service.ts';
+import { closeProvider, openProvider } from '../../../src/domains/school/schools/service.ts';
 import { importObjects } from '../../support/all-responses.ts';
 import { bookOrFail, createBookableDate, deregister, persons } from '../../support/booking.ts';
 import { write } from '../../support/orders.ts';

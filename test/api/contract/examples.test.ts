@@ -5,7 +5,7 @@ import { afterAll, expect, test } from 'vitest';
 import type { CompleteOperation } from '../../../src/http/openapi/operation-types.ts';
 import { findParameters } from '../../../src/http/openapi/parameters.ts';
 import { loadDemo } from '../../../src/plugins/transfer/demo/load.ts';
-import { packageVersion } from '../../../src/core/version.ts';
+import { packageVersion } from '../../../src/core/project.ts';
 import { fixClock } from '../../support/fixed-clock.ts';
 import { dereference } from '../../support/openapi.ts';
 import {

@@ -1,10 +1,6 @@
 import { expect, inject, onTestFinished, test, vi } from 'vitest';
 import { createProviderLimits } from '../../../src/http/auth/rate-limit.ts';
-import {
-  createTitledProvider,
-  getRootId,
-  setProviderLimit,
-} from '../../../src/domains/school/schools/provider-service.ts';
+import { createTitledProvider, getRootId, setProviderLimit } from '../../../src/domains/school/schools/service.ts';
 import { createKey } from '../../../src/domains/school/auth/key-service.ts';
 import { readConfig } from '../../support/config.ts';
 import { minimalSchool } from '../../support/request-bodies.ts';

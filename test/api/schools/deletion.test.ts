@@ -6,7 +6,7 @@ import { checkCounters } from '../../../src/domains/records/counters/service.ts'
 import { eraseKept } from '../../../src/domains/records/erasures/service.ts';
 import { deleteSchool } from '../../../src/domains/records/school-deletion/service.ts';
 import { approvePartner, listPartners, requestPartner } from '../../../src/domains/school/schools/partner-service.ts';
-import { createTitledProvider, openProvider } from '../../../src/domains/school/schools/provider-service.ts';
+import { createTitledProvider, openProvider } from '../../../src/domains/school/schools/service.ts';
 import { createOwner, dumpRows, marker, type Owner } from '../../support/isolation.ts';
 import { createUser, write } from '../../support/orders.ts';
 import { openTestApp, openTestDatabase, ownDatabase, type TestApp } from '../../support/test-app.ts';

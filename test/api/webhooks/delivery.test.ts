@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { expect, onTestFinished, test } from 'vitest';
 import { webhookMessages } from '../../../src/plugins/delivery/webhooks/openapi.ts';
-import { createContext } from '../../../src/domains/school/schools/provider-service.ts';
+import { createContext } from '../../../src/domains/school/schools/service.ts';
 import { resyncWebhook } from '../../../src/plugins/delivery/webhooks/service.ts';
 import { coreTasks, deleteOld } from '../../../src/database/housekeeping.ts';
 import type { Provider, TestApp } from '../../support/test-app.ts';

@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { closeProvider, openProvider } from '../../../src/domains/school/schools/provider-service.ts';
+import { closeProvider, openProvider } from '../../../src/domains/school/schools/service.ts';
 import { execute } from '../../support/booking.ts';
 import type { TestApp } from '../../support/test-app.ts';
 import {

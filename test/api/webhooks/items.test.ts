@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createTitledProvider } from '../../../src/domains/school/schools/provider-service.ts';
+import { createTitledProvider } from '../../../src/domains/school/schools/service.ts';
 import { createUser, write } from '../../support/orders.ts';
 import { createWebhook, openWebhookTestApp, startReceiver, startWebhookWorker } from '../../support/webhooks.ts';
 

@@ -1,10 +1,6 @@
 import { Resolver } from 'node:dns/promises';
 import { expect, test, vi } from 'vitest';
-import {
-  closeProvider,
-  createContext,
-  createTitledProvider,
-} from '../../../src/domains/school/schools/provider-service.ts';
+import { closeProvider, createContext, createTitledProvider } from '../../../src/domains/school/schools/service.ts';
 import { createKey } from '../../../src/domains/school/auth/key-service.ts';
 import { testWebhook } from '../../../src/plugins/delivery/webhooks/service.ts';
 import { createGate } from '../../support/gate.ts';

@@ -1,6 +1,6 @@
 import { openDatabase, type Database } from '../../../src/database/client.ts';
 import { migrateDatabase } from '../../../src/database/migrate.ts';
-import { createTitledProvider } from '../../../src/domains/school/schools/provider-service.ts';
+import { createTitledProvider } from '../../../src/domains/school/schools/service.ts';
 import { freePort } from '../../support/ports.ts';
 import { bundleWithoutGuards } from '../../support/unguarded.ts';
 import { failedChecks, pause, type Run, type Scenario } from '../scenario.ts';

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { buildApp } from '../../../src/app.ts';
 import { openDatabase } from '../../../src/database/client.ts';
 import { migrateDatabase } from '../../../src/database/migrate.ts';
-import { createTitledProvider } from '../../../src/domains/school/schools/provider-service.ts';
+import { createTitledProvider } from '../../../src/domains/school/schools/service.ts';
 import type { Run } from '../scenario.ts';
 import { createClient, type Client } from './client.ts';
 import { startPostgres, type Postgres } from './postgres.ts';

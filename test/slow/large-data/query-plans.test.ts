@@ -2,7 +2,7 @@ import { Client } from 'pg';
 import { expect, test } from 'vitest';
 import type { Database } from '../../../src/database/client.ts';
 import { createKey } from '../../../src/domains/school/auth/key-service.ts';
-import { createContext } from '../../../src/domains/school/schools/provider-service.ts';
+import { createContext } from '../../../src/domains/school/schools/service.ts';
 import { buildDataset } from '../../bench/dataset.ts';
 import { collectFilterValues, buildListUrls, type ListUrl } from '../../support/list-urls.ts';
 import { compositeRows, recordStatements, type RecordedStatement } from '../../support/record-statements.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest';
 import { loadDemo, readDemo } from '../../../src/plugins/transfer/demo/load.ts';
 import { listPartners } from '../../../src/domains/school/schools/partner-service.ts';
-import { listProviders } from '../../../src/domains/school/schools/provider-service.ts';
+import { listProviders } from '../../../src/domains/school/schools/service.ts';
 import { differences } from '../../support/compare-responses.ts';
 import { exportToLines, importObjects, listUrls } from '../../support/all-responses.ts';
 import { sessionCookie, visitor } from '../../support/pages.ts';

@@ -6,7 +6,7 @@ import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { readErasures } from '../../../src/plugins/backup/erasures.ts';
 import { restoreBackup } from '../../../src/plugins/backup/restore.ts';
-import { createTitledProvider } from '../../../src/domains/school/schools/provider-service.ts';
+import { createTitledProvider } from '../../../src/domains/school/schools/service.ts';
 import { importObjects } from '../../support/all-responses.ts';
 import { emptyDatabase, runSql } from '../../support/backups.ts';
 import { schoolFile } from '../../support/import-file.ts';

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { createKeyedQueue } from '../../../src/database/keyed-queue.ts';
 import { approvePartner } from '../../../src/domains/school/schools/partner-service.ts';
-import { closeProvider, openProvider } from '../../../src/domains/school/schools/provider-service.ts';
+import { closeProvider, openProvider } from '../../../src/domains/school/schools/service.ts';
 import { createBookableDate, bookOrFail, person } from '../../support/booking.ts';
 import { addAdminUser } from '../../support/dates.ts';
 import { importObjects } from '../../support/all-responses.ts';

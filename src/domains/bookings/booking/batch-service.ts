@@ -9,7 +9,7 @@ import type { BookingContext, DateFound, BookingResult, BatchResult } from './sc
 import { assertPairLimit, book, toResponse } from './service.ts';
 
 /** The bookings of a dry run, which those after them meet as if they were made. */
-export function createDryRun() {
+function createDryRun() {
   const quotes: BookingQuote[] = [];
   const adjustDate = (date: DateFound): DateFound => {
     const booked = quotes.flatMap(({ participants }) => participants.filter((one) => one.courseDateId === date.id));

@@ -23,7 +23,7 @@ export type CancellationTerms =
   | { kind: 'closed'; reason: 'date_canceled' | 'started' | 'attended' | 'late' }
   | { kind: 'left' };
 
-export type CancellationFacts = {
+type CancellationFacts = {
   statusId: number;
   heldFor: 'offer' | 'name' | null;
   lateCancellation: 'no' | 'fee';

@@ -1,16 +1,18 @@
 import type { TObject, TSchema } from '@sinclair/typebox';
 import * as codes from '../../../core/schema/codes.ts';
-import { t } from '../../../core/schema/types.ts';
+import { member, t } from '../../../core/schema/types.ts';
+import { gatheringInstructors } from '../../../database/tables/coursedates.ts';
 import { relation } from '../../../lists/relations.ts';
 import { defineSerializer } from '../../../lists/serializer.ts';
+import { providerInclude } from '../../school/schools/provider-serializer.ts';
 import { includeCalendarCourse, includeCourse, loadCatalogUrl } from '../courses/serializer.ts';
-import { includeGatherings } from '../gatherings/serializer.ts';
-import { fetchBookable, fetchBundles, fetchChildren, fetchMembers } from './loaders.ts';
-import { includeInstructorsOfDate } from '../instructors/serializer.ts';
+import { fetchGatherings } from '../gatherings/loaders.ts';
+import { Gathering, toGathering, type GatheringRow } from '../gatherings/schema.ts';
+import { loadLinkedInstructors, includeInstructorsOfDate } from '../instructors/serializer.ts';
 import { includeLocation } from '../locations/serializer.ts';
 import { placeInclude } from '../places/serializer.ts';
 import { includeWaitingList } from '../seats/serializer.ts';
-import { providerInclude } from '../../school/schools/provider-serializer.ts';
+import { fetchBookable, fetchBundles, fetchChildren, fetchMembers } from './loaders.ts';
 import {
   Bookable,
   Bundle,
@@ -20,6 +22,19 @@ import {
   toCourseDate,
   type CourseDateRow,
 } from './schema.ts';
+
+const gatheringSerializer = defineSerializer<GatheringRow>()({
+  reads: ['dates', 'catalog'],
+  responseSchema: Gathering,
+  relations: {
+    instructors: loadLinkedInstructors(gatheringInstructors, gatheringInstructors.gatheringId),
+  },
+  toResponse: toGathering,
+  includes: { location: includeLocation((row: GatheringRow) => row.locationId) },
+  requiredIncludes: ['location'],
+});
+
+const includeGatherings = relation.includeMany(fetchGatherings, gatheringSerializer, member.open);
 
 const common = {
   responseSchema: CourseDate,

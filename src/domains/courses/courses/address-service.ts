@@ -7,7 +7,7 @@ import { courses } from '../../../database/tables/courses.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
 
 /** Claims addresses of courses that no other course has; in order, so that two imports cannot wait for each other. */
-export const claimAddresses = {
+const claimAddresses = {
   name: 'claim_addresses',
   text: `insert into catalog_addresses (address, provider_id, course_id)
     select coalesce(k.slug || '/', '') || c.slug, $1, c.id

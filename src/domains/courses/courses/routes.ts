@@ -6,9 +6,9 @@ import { listRoute } from '../../../http/list-cache/index.ts';
 import { toKey, type ReadForms } from '../../../http/parsing/read-forms.ts';
 import { responses, send } from '../../../http/responses.ts';
 import { CourseBody, CourseChange } from './body-schema.ts';
-import { courseReferences, createCourse, updateCourse, getCourse } from './service.ts';
 import { courseItem, courseList } from './list.ts';
-import { CourseReference, descriptionMembers } from './schema.ts';
+import { CourseReference, descriptionMembers, Duration, toDurations } from './schema.ts';
+import { courseReferences, createCourse, updateCourse, getCourse } from './service.ts';
 
 const tags = ['Courses'];
 const params = Type.Object({ id: t.Id });
@@ -118,5 +118,21 @@ export const courseItemEditingRoutes: FastifyPluginAsyncTypebox = async (app) =>
     },
     config: { readForms, references: courseReferences },
     handler: async ({ ctx, params, body }) => ({ course_id: await updateCourse(ctx, params.id, body) }),
+  });
+};
+
+export const durationRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  app.get('', {
+    schema: {
+      operationId: 'listDurationUnits',
+      summary: 'List duration units',
+      description: 'The units of the durations of courses.',
+      tags: ['Courses'],
+      profiles: ['full', 'read', 'booking', 'publishable'],
+      publicQuery: { parameters: [] },
+      response: responses.ok(Type.Array(Duration)),
+    },
+    ...listRoute.cached(() => []),
+    handler: async (request) => toDurations(listRoute.toCtx(request)),
   });
 };

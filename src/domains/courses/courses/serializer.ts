@@ -1,13 +1,15 @@
 import { Type } from '@sinclair/typebox';
-import { t } from '../../../core/schema/types.ts';
+import { member, t } from '../../../core/schema/types.ts';
 import type { Key } from '../../../lists/loaders.ts';
 import { relation, type Loader, type Serializer } from '../../../lists/relations.ts';
 import { defineSerializer } from '../../../lists/serializer.ts';
 import { includeCustomer } from '../../people/customers/serializer.ts';
 import { loadCourseUrl } from '../../school/catalog-settings/loaders.ts';
 import { providerInclude } from '../../school/schools/provider-serializer.ts';
-import { includeProducts } from '../products/serializer.ts';
-import { includeLabels, loadTags } from '../tags/serializer.ts';
+import { fetchProducts } from '../products/loaders.ts';
+import { Product, toProduct } from '../products/schema.ts';
+import { fetchLabels, fetchTags } from '../tags/loaders.ts';
+import { Tag } from '../tags/schema.ts';
 import { fetchDescriptionLanguages, fetchEmbeddedCourses, fetchTranslations, fetchCategories } from './loaders.ts';
 import {
   Course,
@@ -19,8 +21,22 @@ import {
   type Texts,
 } from './schema.ts';
 
+const includeProducts = relation.include(
+  member.open(Type.Array(Product)),
+  relation.hasMany(fetchProducts, (row) => toProduct(row)),
+);
+
+/** The tags of courses. */
+const loadTags = relation.hasMany(fetchTags, ({ id, title }) => ({ id, title }));
+
+/** The internal labels of courses. */
+const includeLabels = relation.include(
+  t.member.closed(Type.Array(Tag)),
+  relation.hasMany(fetchLabels, ({ id, title }) => ({ id, title })),
+);
+
 /** The categories of courses, by id. */
-export const loadCategories = relation.hasMany(fetchCategories, (category) => category);
+const loadCategories = relation.hasMany(fetchCategories, (category) => category);
 
 const loadDescriptionLanguages = relation.hasMany(fetchDescriptionLanguages, ({ languageId }) => languageId);
 

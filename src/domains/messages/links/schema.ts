@@ -6,7 +6,7 @@ import type { Settings } from '../../../core/settings.ts';
  * `booking`: the payer's page of a booking. `offer`: the page on which a waiting person answers an offer. `interest`: the
  * page that confirms an interest in a course.
  */
-export type LinkKind = 'booking' | 'offer' | 'interest';
+type LinkKind = 'booking' | 'offer' | 'interest';
 
 /** The booking that a link opens; an offer link opens one of its participants. */
 export type LinkSubject = { providerId: number; bookingId: number; participantId: number | null };

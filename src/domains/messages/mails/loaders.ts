@@ -37,7 +37,7 @@ export const schoolEmailSql = ({ mail, school }: Pick<Names, 'mail' | 'school'>)
         when ${mail}.refused_address_id is not null then (select * from ${refusalEmailsSql(school)} e limit 1) end`;
 
 /** Where a mail goes, by current data; null without an address. `booking` is that of the mail or of its participant. */
-export const recipientSql = ({ mail, user, member, admin, booking, school }: Names) =>
+const recipientSql = ({ mail, user, member, admin, booking, school }: Names) =>
   `nullif(coalesce(${user}.email, case when ${isNoticeSql(mail)} then ${noticeEmailSql(member)} end, ${admin}.email,
         ${mail}.address, case when ${mail}.booking_id is not null then ${booking}.booker_email end,
         ${schoolEmailSql({ mail, school })}), '')`;

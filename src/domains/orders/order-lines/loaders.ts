@@ -10,8 +10,7 @@ import { courseUserColumns } from '../../people/users/loaders.ts';
 import { orderUserFields } from './schema.ts';
 
 /** The net amount of the row `line` of order lines. */
-export const netSql = (line: string) =>
-  `${line}.quantity * ${line}.price_at_order - ${line}.discount_calculated_at_order`;
+const netSql = (line: string) => `${line}.quantity * ${line}.price_at_order - ${line}.discount_calculated_at_order`;
 
 /**
  * The participants of the row `line` of order lines that is no credit: what was `charged` of each, without VAT, what is

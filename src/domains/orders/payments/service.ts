@@ -222,7 +222,7 @@ async function applyCredits(ctx: School, tx: Tx, now: string, id: number) {
 type Method = (typeof paymentMethods)[number];
 
 /** A refund by the methods of the payments that it goes back to, the latest first; what exceeds them is `other`. */
-export async function splitRefund({ providerId }: Pick<Ctx, 'providerId'>, tx: Tx, orderId: number, refund: Minor) {
+async function splitRefund({ providerId }: Pick<Ctx, 'providerId'>, tx: Tx, orderId: number, refund: Minor) {
   const rows = await execute<{ method: Method; amount: string }>(tx, findRefundable, [providerId, orderId]);
   const found = rows.map(({ method, amount }) => ({ method, amount: toMinorUnits(amount) }));
   const refunded = sumByMethod(found.filter(({ amount }) => amount < 0n));

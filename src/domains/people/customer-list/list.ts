@@ -10,8 +10,7 @@ import { fetchEmployees, maxEmbedded } from '../users/loaders.ts';
 import { courseUserSerializer } from '../users/serializer.ts';
 import type { CourseUser } from '../users/schema.ts';
 import { privateType, type CustomerRow } from '../customers/schema.ts';
-import { fetchCustomers } from '../customers/loaders.ts';
-import { customerSerializer } from '../customers/serializer.ts';
+import { fetchCustomers, customerSerializer } from '../customers/serializer.ts';
 
 const employees = relation.includeMany(fetchEmployees, courseUserSerializer, t.member.personal);
 

@@ -1,9 +1,12 @@
 import { member } from '../../../core/schema/types.ts';
+import { customers } from '../../../database/tables/customers.ts';
+import { rowLoader } from '../../../lists/loaders.ts';
 import { relation } from '../../../lists/relations.ts';
 import { defineSerializer } from '../../../lists/serializer.ts';
 import { fetchAdminUsers } from '../../school/admin-users/loaders.ts';
-import { fetchCustomers } from './loaders.ts';
 import { Customer, toCustomer, type CustomerRow } from './schema.ts';
+
+export const fetchCustomers = rowLoader(customers);
 
 const loadSeller = relation.belongsTo(
   (row: CustomerRow) => row.sellerId,

@@ -12,7 +12,7 @@ const isUsable = `provider_id = $1 and ${hasLinkSql('hash', '$2')} and purpose =
 const ownerColumns = 'provider_id as "providerId", user_id as "userId", admin_user_id as "adminUserId"';
 
 /** Marks a token as used; only one of several concurrent requests gets the row. */
-export const consumeToken = `update tokens set used_at = now() where ${isUsable} returning ${ownerColumns}`;
+const consumeToken = `update tokens set used_at = now() where ${isUsable} returning ${ownerColumns}`;
 
 const tokenColumns = '(provider_id, hash, purpose, user_id, admin_user_id, mail_id, created_at, expires_at)';
 

@@ -155,7 +155,7 @@ export const confirmsPlace = ({ purpose, isToParticipant, isToBooker }: MailData
 export const mayJoin = (mail: MailData) =>
   confirmsPlace(mail) && mail.isToParticipant === true && hasConfirmedPlace(toEnrolment(mail));
 
-export const isToSchool = ({ isNotice, purpose }: Pick<MailRow, 'isNotice' | 'purpose'>) =>
+const isToSchool = ({ isNotice, purpose }: Pick<MailRow, 'isNotice' | 'purpose'>) =>
   isNotice || purpose === 'webhook_disabled' || purpose === 'address_refused';
 
 /**

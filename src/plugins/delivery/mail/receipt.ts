@@ -13,7 +13,7 @@ import { agreedTotals } from '../../../domains/orders/orders/price-service.ts';
 type School = { providerId: number; db: Database['db'] };
 
 /** Participants, and lines, that a receipt lists. */
-export const maxListed = 100;
+const maxListed = 100;
 
 export type Receipt = Awaited<ReturnType<typeof loadReceipt>>;
 

@@ -1,7 +1,7 @@
 import type { Settings } from '../../../core/settings.ts';
 import type { Database } from '../../../database/client.ts';
 import type { Queryable } from '../../../database/statements.ts';
-import { createContext } from '../../../domains/school/schools/provider-service.ts';
+import { createContext } from '../../../domains/school/schools/service.ts';
 import { claimWebhooks, leaseSeconds, renewLeases } from './sql.ts';
 import { getDeliveryCounters } from '../counters.ts';
 import { startWorker, type WorkerLog } from '../worker.ts';

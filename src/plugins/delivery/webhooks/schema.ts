@@ -10,7 +10,7 @@ export const maxWebhooks = 20;
 /** How long the secret before a rotation still signs. */
 export const overlapHours = 24;
 
-export const WebhookPayload = t.named('WebhookPayload', t.OneOf(payloads));
+const WebhookPayload = t.named('WebhookPayload', t.OneOf(payloads));
 const WebhookDisabledReason = t.named('WebhookDisabledReason', t.OneOf(disabledReasons));
 
 const fields = t.member.closed.all({

@@ -30,7 +30,7 @@ import {
 type Role = { name: string; isSuperuser: boolean; mayCreate: boolean };
 type Rights = { name: string; isOwned: boolean; missing: string[] };
 
-export const roleCheck: SystemCheck = {
+const roleCheck: SystemCheck = {
   check: 'role',
   async run({ pool, config }) {
     const role = await queryOne<Role>(
@@ -104,7 +104,7 @@ function judgeMigrationCount(applied: number, expected: number) {
   return ok(`All ${expected} are applied`);
 }
 
-export const clockCheck: SystemCheck = {
+const clockCheck: SystemCheck = {
   check: 'clock',
   async run({ pool }) {
     const sent = Date.now();

@@ -10,8 +10,7 @@ import type { Fields } from '../record-type.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
 import type { SchoolBody } from '../../../domains/school/schools/body-schema.ts';
 import { approvePartner, requestPartner } from '../../../domains/school/schools/partner-service.ts';
-import { createContext, createProvider, hasNoProviders } from '../../../domains/school/schools/provider-service.ts';
-import { toColumns } from '../../../domains/school/schools/service.ts';
+import { createContext, createProvider, hasNoProviders, toColumns } from '../../../domains/school/schools/service.ts';
 import { newApiKey } from '../../../core/api-key.ts';
 import { toSettings, type Config } from '../../../core/config.ts';
 import { makeFolder } from '../../../core/make-folder.ts';
@@ -54,7 +53,7 @@ export async function loadDemoAtStart({ config, database, log }: StartContext): 
  * Returns the demo school's key, or null if the database has providers. The key file is written before the commit, so
  * that a crash leaves an unused key instead of a school whose key nobody has.
  */
-export function createDemo(config: Config, database: Database): Promise<string | null> {
+function createDemo(config: Config, database: Database): Promise<string | null> {
   return loadDemo(database, toSettings(config), () => {
     const key = newApiKey();
     makeFolder(config.DATA_DIR);
