@@ -57,7 +57,7 @@ async function useServer() {
     // Tests create others whose names begin with that of the template.
     const databases = await run(
       server,
-      `select datname as name from pg_database where starts_with(datname, '${template}')`,
+      `select datname as name from pg_database where datname = '${template}' or starts_with(datname, '${template}_')`,
     );
     for (const { name } of databases) await run(server, `drop database if exists ${name} with (force)`);
   };
