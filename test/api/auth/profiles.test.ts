@@ -6,6 +6,7 @@ import { allowedProfiles } from '../../support/isolation-table.ts';
 import { findWrongCells, refusal, withProfile } from '../../support/key-profiles.ts';
 import { createPublicCatalog } from '../../support/public-catalog.ts';
 import {
+  emptyTestApp,
   limits,
   openTestApp,
   openTestAppForFile,
@@ -33,27 +34,23 @@ describe('the matrix of endpoints and profiles', () => {
   });
 
   test('it finds cells that the table has wrong (negative control)', async () => {
-    const other = await openTestApp(openTestDatabase(await ownDatabase()));
-    try {
-      const { wrong } = await findWrongCells(other, {
-        'GET /v2/customers': ['full', 'read', 'booking'],
-        'POST /v2/course-tags': ['full', 'read'],
-        'GET /v2/instructors/{id}': ['full', 'read'],
-        'GET /v2/orders': allowedProfiles['GET /v2/orders']!,
-      });
-      expect(wrong.sort()).toEqual([
-        'GET /v2/customers booking foreign',
-        'GET /v2/customers booking own',
-        'GET /v2/instructors/{id} booking foreign',
-        'GET /v2/instructors/{id} booking own',
-        'GET /v2/instructors/{id} publishable foreign',
-        'GET /v2/instructors/{id} publishable own',
-        'POST /v2/course-tags read foreign',
-        'POST /v2/course-tags read own',
-      ]);
-    } finally {
-      await other.close();
-    }
+    const other = await emptyTestApp();
+    const { wrong } = await findWrongCells(other, {
+      'GET /v2/customers': ['full', 'read', 'booking'],
+      'POST /v2/course-tags': ['full', 'read'],
+      'GET /v2/instructors/{id}': ['full', 'read'],
+      'GET /v2/orders': allowedProfiles['GET /v2/orders']!,
+    });
+    expect(wrong.sort()).toEqual([
+      'GET /v2/customers booking foreign',
+      'GET /v2/customers booking own',
+      'GET /v2/instructors/{id} booking foreign',
+      'GET /v2/instructors/{id} booking own',
+      'GET /v2/instructors/{id} publishable foreign',
+      'GET /v2/instructors/{id} publishable own',
+      'POST /v2/course-tags read foreign',
+      'POST /v2/course-tags read own',
+    ]);
   });
 });
 

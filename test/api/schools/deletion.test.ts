@@ -9,13 +9,7 @@ import { approvePartner, listPartners, requestPartner } from '../../../src/domai
 import { createTitledProvider, openProvider } from '../../../src/domains/school/schools/service.ts';
 import { createOwner, dumpRows, marker, type Owner } from '../../support/isolation.ts';
 import { createUser, write } from '../../support/orders.ts';
-import { openTestApp, openTestDatabase, ownDatabase, type TestApp } from '../../support/test-app.ts';
-
-async function openOwn() {
-  const testApp = await openTestApp(openTestDatabase(await ownDatabase()));
-  onTestFinished(testApp.close);
-  return testApp;
-}
+import { emptyTestApp, openTestApp, openTestDatabase, ownDatabase, type TestApp } from '../../support/test-app.ts';
 
 /** Rows of the tables that `createOwner` leaves empty; `$1` is the provider, the others are ids of its items. */
 const otherRows = [
@@ -107,7 +101,7 @@ async function findRows({ pool }: Pick<Database, 'pool'>, providerId: number) {
 }
 
 test('a deleted school has no row in any table, and one with equal names, codes and e-mails stays as it is', async () => {
-  const testApp = await openOwn();
+  const testApp = await emptyTestApp();
   const [gone, equal, friend] = [
     await createSchool(testApp),
     await createSchool(testApp),
@@ -141,7 +135,7 @@ test('a deleted school has no row in any table, and one with equal names, codes 
 });
 
 test('nothing of a deleted school is found in the database, nor of people that no other school has', async () => {
-  const testApp = await openOwn();
+  const testApp = await emptyTestApp();
   const { database } = testApp;
   const { me } = await createSchool(testApp);
   await testApp.createProvider();
@@ -177,7 +171,7 @@ test('keys, partners and writes of a school end with its deletion in a running s
 });
 
 test('a partner that connects while the deletion waits for its locks sees the end of the connection', async () => {
-  const testApp = await openOwn();
+  const testApp = await emptyTestApp();
   const { database } = testApp;
   const [me, ...friends] = [
     await testApp.createProvider(),
@@ -240,7 +234,7 @@ function crashAt(database: Database, count: number): Database {
 }
 
 test('a deletion that crashed at any step is continued by a second one, and rejects all keys meanwhile', async () => {
-  const testApp = await openOwn();
+  const testApp = await emptyTestApp();
   const { database } = testApp;
   for (const step of [0, 7, 30]) {
     const { me } = await createSchool(testApp);
@@ -255,7 +249,7 @@ test('a deletion that crashed at any step is continued by a second one, and reje
 });
 
 test('a deletion that crashed does not delay the erasures of other schools', async () => {
-  const testApp = await openOwn();
+  const testApp = await emptyTestApp();
   const { database } = testApp;
   const [gone, other] = [await createSchool(testApp), await createSchool(testApp)];
   for (const { me } of [gone, other])
@@ -269,7 +263,7 @@ test('a deletion that crashed does not delay the erasures of other schools', asy
 });
 
 test('more rows than a transaction deletes go in several, and two deletions do not run at once', async () => {
-  const testApp = await openOwn();
+  const testApp = await emptyTestApp();
   const { database } = testApp;
   const me = await testApp.createProvider();
   await write(me, (tx, now) =>
@@ -313,7 +307,7 @@ test('more rows than a transaction deletes go in several, and two deletions do n
 });
 
 test('a school with sub-schools is not deleted before them', async () => {
-  const testApp = await openOwn();
+  const testApp = await emptyTestApp();
   const { database } = testApp;
   const me = await testApp.createProvider();
   const child = await createTitledProvider(database, 'Child', me.id);
@@ -326,7 +320,7 @@ test('a school with sub-schools is not deleted before them', async () => {
 });
 
 test('with its orders kept, a deleted school keeps what invoices need, until they are deleted too', async () => {
-  const testApp = await openOwn();
+  const testApp = await emptyTestApp();
   const { database } = testApp;
   const { me, ids } = await createSchool(testApp);
   await createUser(me, { username: 'without orders' });
