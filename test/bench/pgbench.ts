@@ -47,7 +47,6 @@ export function createScript(
   });
   return { script: [...before, ...lines, ''].join('\n'), constants };
 }
-export type PgbenchFigures = { perSecond: number; count: number };
 
 /** Runs the script with prepared statements. */
 export async function pgbench({ socket }: Subject, { script, constants }: Script, clients: number, seconds: number) {

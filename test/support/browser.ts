@@ -84,6 +84,24 @@ export async function accessibilityViolations(
 export const horizontalOverflow = (page: Page) =>
   page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
 
+/** Saves a page in three widths and collects its faults in `found`; `clean` is what pages without faults have. */
+export function lookAt(page: Page, suffix: string) {
+  const found: Record<string, unknown> = {};
+  const clean: Record<string, unknown> = {};
+  async function look(name: string) {
+    for (const [device, width] of Object.entries({ narrow: 320, phone: 390, desk: 1280 })) {
+      await page.setViewportSize({ width, height: 800 });
+      if (width > 320) await saveScreenshot(page, `${name}-${suffix}-${device}`);
+      found[`${name} on ${device}`] = [
+        await horizontalOverflow(page),
+        width > 320 ? await accessibilityViolations(page, { targetSize: true }) : [],
+      ];
+      clean[`${name} on ${device}`] = [0, []];
+    }
+  }
+  return { look, found, clean };
+}
+
 /** Controls that the Tab key does not reach, or that have no outline then. */
 export async function listFocusFaults(page: Page): Promise<string[]> {
   const count = await page.evaluate<number>(`(() => {

@@ -99,7 +99,6 @@ export async function createPublicCatalog(testApp: TestApp, me?: Provider) {
   };
   return { me: school, ids, publicIds };
 }
-export type PublicCatalog = Awaited<ReturnType<typeof createPublicCatalog>>;
 
 async function addPeople(me: Provider) {
   const customer = await createCustomer(me, { title: secret, email: secret });

@@ -1,12 +1,6 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
-import {
-  accessibilityViolations,
-  browserOfFile,
-  chromiumPath,
-  horizontalOverflow,
-  saveScreenshot,
-} from '../../support/browser.ts';
+import { browserOfFile, chromiumPath, lookAt } from '../../support/browser.ts';
 import { bookOrFail, createBookableDate, person } from '../../support/booking.ts';
 import { addLocation } from '../../support/dates.ts';
 import { createOrder, createUser } from '../../support/orders.ts';
@@ -98,19 +92,7 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
     async (language, colorScheme) => {
       const school = await startSchool();
       const { page, complaints } = await browser.open({ locale: language === 'en' ? 'en-GB' : 'nb-NO', colorScheme });
-      const found: Record<string, unknown> = {};
-      const clean: Record<string, unknown> = {};
-      async function look(name: string) {
-        for (const [device, width] of Object.entries({ narrow: 320, phone: 390, desk: 1280 })) {
-          await page.setViewportSize({ width, height: 800 });
-          if (width > 320) await saveScreenshot(page, `${name}-${language}-${colorScheme}-${device}`);
-          found[`${name} on ${device}`] = [
-            await horizontalOverflow(page),
-            width > 320 ? await accessibilityViolations(page, { targetSize: true }) : [],
-          ];
-          clean[`${name} on ${device}`] = [0, []];
-        }
-      }
+      const { look, found, clean } = lookAt(page, `${language}-${colorScheme}`);
       const submit = () => page.locator('main form button').first().click();
       await page.goto(school.signIn);
       for (const [name, { path }] of Object.entries({

@@ -3,13 +3,7 @@ import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { providers } from '../../../src/database/tables/providers.ts';
 import { eq } from 'drizzle-orm';
 import { setPassword } from '../../../src/domains/school/auth/password-service.ts';
-import {
-  accessibilityViolations,
-  chromiumPath,
-  saveScreenshot,
-  browserOfFile,
-  horizontalOverflow,
-} from '../../support/browser.ts';
+import { chromiumPath, browserOfFile, horizontalOverflow, lookAt } from '../../support/browser.ts';
 import { bookOrFail, createBookableDate, deregister, person } from '../../support/booking.ts';
 import { addDate, addGathering, addInstructor, addLocation, assignInstructor } from '../../support/dates.ts';
 import { createOrder, createUser, write } from '../../support/orders.ts';
@@ -237,19 +231,7 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
     async (language, colorScheme) => {
       const { me, url, link } = await startSchool();
       const { page, complaints } = await browser.open({ locale: language === 'en' ? 'en-GB' : 'nb-NO', colorScheme });
-      const found: Record<string, unknown> = {};
-      const clean: Record<string, unknown> = {};
-      async function look(name: string) {
-        for (const [device, width] of Object.entries({ narrow: 320, phone: 390, desk: 1280 })) {
-          await page.setViewportSize({ width, height: 800 });
-          if (width > 320) await saveScreenshot(page, `${name}-${language}-${colorScheme}-${device}`);
-          found[`${name} on ${device}`] = [
-            await horizontalOverflow(page),
-            width > 320 ? await accessibilityViolations(page, { targetSize: true }) : [],
-          ];
-          clean[`${name} on ${device}`] = [0, []];
-        }
-      }
+      const { look, found, clean } = lookAt(page, `${language}-${colorScheme}`);
       await page.goto(await link('password'));
       await look('choose-password');
       await page.locator('#password').fill('short');

@@ -39,8 +39,6 @@ export const adminUser = {
 };
 
 /** POST /v2/admin-users, invalid input. */
-export const adminUserErrors = { errors: { missing_fields: ['string'], not_valid: ['string'] } };
-
 export const customer = {
   id: 'integer',
   title: 'string',
