@@ -29,10 +29,10 @@ const changes = {
     to: 'work(client)',
   },
   /** The check before the unique index. */
-  equalTitle: { file: /courses\/courses\/editing-service\.ts$/, from: 'if (!isActive) return;', to: 'return;' },
+  equalTitle: { file: /courses\/courses\/service\.ts$/, from: 'if (!isActive) return;', to: 'return;' },
   /** Of another school's items filters and orders look at members alone that the reader is shown. */
   shownMembers: {
-    file: /lists\/shown-filters\.ts$/,
+    file: /lists\/closed-members\.ts$/,
     from: '(readMembers[name] ?? [name]).every((member) => isShown(member, ctx));',
     to: 'true;',
   },

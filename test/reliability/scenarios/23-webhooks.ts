@@ -67,7 +67,7 @@ export default scenario;
 
 const shorterPauses = replaceIn(
   'shorter-pauses',
-  /webhooks\/schedule\.ts$/,
+  /webhooks\/attempt\.ts$/,
   /retries: \[.*\]/,
   `retries: ${JSON.stringify(quickPauses)}`,
 );

@@ -218,15 +218,15 @@ const unsliced = [
   replaceIn('merge', /\/merges\/service\.ts$/, 'const sliceSize = 500', 'const sliceSize = 50_000'),
   replaceIn(
     'cancellation',
-    /\/cancellations\/service\.ts$/,
+    /\/cancellation-service\.ts$/,
     /const maxBookings = 20;([^]*?)const maxPersons = 100;/,
     'const maxBookings = 10_000;$1const maxPersons = 100_000;',
   ),
-  replaceIn('deletion', /\/seats\/sql\.ts$/, 'const maxEnded = 50', 'const maxEnded = 10_000'),
+  replaceIn('deletion', /\/seat-assignment\/sql\.ts$/, 'const maxEnded = 50', 'const maxEnded = 10_000'),
   replaceIn('naming', /pages\/views\/booking\.tsx$/, 'const maxNamed = 10', 'const maxNamed = 200'),
   replaceIn(
     'deregistration',
-    /\/seats\/service\.ts$/,
+    /\/seat-assignment\/service\.ts$/,
     /await (tx\s+\.update\(participants\)[^;]*)inArray\(participants\.id, ids\)/,
     'for (const one of ids) await $1inArray(participants.id, [one])',
   ),
