@@ -2,11 +2,11 @@ import { getTableColumns, type SQL } from 'drizzle-orm';
 import { type PgColumn, type PgTable, getTableConfig } from 'drizzle-orm/pg-core';
 import type { TProperties, Static, TObject } from '@sinclair/typebox';
 import { mergeCustomProperties, findStorage } from '../core/schema/types.ts';
-import type { Reader } from '../database/client.ts';
-import { prepareInsert, type TableWithId } from '../database/prepared-insert.ts';
+import type { Reader, Tx } from '../database/client.ts';
 import { findDiffering, keepFractions } from '../database/update-changed.ts';
 import { createRowCheck, defineReferences, type ReferenceChecks } from './references.ts';
 
+type TableWithId = PgTable & { id: PgColumn };
 type Values = Record<string, unknown>;
 type Columns<T extends PgTable> = { [K in keyof T['$inferInsert']]?: T['$inferInsert'][K] };
 
@@ -65,7 +65,13 @@ export function bodyWriter<T extends TableWithId, S extends TObject>(
       const found = new Set(differing.map((name) => columns[name]));
       return Object.keys(properties).filter((name) => found.has(findStorage(properties[name]!)?.column as PgColumn));
     },
-    insert: prepareInsert(table),
+    async insert(tx: Pick<Tx, 'insert'>, row: T['$inferInsert']): Promise<number> {
+      const [inserted] = await tx
+        .insert(table as TableWithId)
+        .values(row)
+        .returning({ id: table.id });
+      return inserted!.id as number;
+    },
     references: defineReferences<Static<S>>({
       ...(Object.fromEntries(stored) as ReferenceChecks<Static<S>>),
       ...checks,

@@ -1,7 +1,6 @@
 import { eq, ne, or } from 'drizzle-orm';
 import type { Ctx } from '../../../database/context.ts';
 import type { Tx } from '../../../database/client.ts';
-import { prepareInsert } from '../../../database/prepared-insert.ts';
 import { products } from '../../../database/tables/courses.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
 
@@ -14,8 +13,6 @@ const toColumns = ({ title, priceValue, priceCurrency }: Partial<ProductInput>) 
   currency: priceCurrency,
 });
 
-const insertProduct = prepareInsert(products);
-
 export async function insertMainProduct(
   { providerId }: Ctx,
   tx: Tx,
@@ -25,7 +22,7 @@ export async function insertMainProduct(
 ) {
   const columns = { ...toColumns(input), title: input.title };
   const timestamps = { createdAt: now, updatedAt: now };
-  await insertProduct(tx, { ...columns, ...timestamps, providerId, courseId, isMainProduct: true });
+  await tx.insert(products).values({ ...columns, ...timestamps, providerId, courseId, isMainProduct: true });
 }
 
 /** Copies changed course fields to the main product; returns true if that changed it. */
