@@ -92,7 +92,9 @@ export async function buildApp(options: AppOptions) {
   addHooks(app, isShuttingDown, strictTransport(settings.publicUrl));
   observeRequests(app, options, parts);
   app.decorate('errorFormats', []);
-  const repaired = plugins.flatMap(({ routes }) => (routes?.repairsPaths ? (routes.prefix ?? []) : []));
+  const repaired = plugins
+    .flatMap(({ routes = [] }) => routes)
+    .flatMap(({ prefix, repairsPaths }) => (repairsPaths ? (prefix ?? []) : []));
   app.decorate('pathRepairs', [(_request, path) => repaired.some((prefix) => isBelow(prefix, path))]);
   registerErrorHandler(app, formatV2Error);
 
@@ -126,8 +128,8 @@ export async function buildApp(options: AppOptions) {
   await app.register(bodies);
   await app.register(v2, { prefix: '/v2', ...services, groups: operations.flatMap(({ groups }) => groups) });
   await app.register(legacy, services);
-  for (const { routes } of plugins)
-    if (routes) await app.register(await routes.load(), { ...services, plugins, prefix: routes.prefix ?? '' });
+  for (const { prefix = '', load } of plugins.flatMap(({ routes = [] }) => routes))
+    await app.register(await load(), { ...services, plugins, prefix });
   for (const { routes } of parts) routes?.(app, services);
   return app;
 }

@@ -2,7 +2,7 @@ import type { InjectOptions } from 'fastify';
 import { onTestFinished } from 'vitest';
 import type { Settings } from '../../src/core/settings.ts';
 import type { ServerContext } from '../../src/interfaces/plugin/define-plugin.ts';
-import { catalog } from '../../src/plugins/catalog/index.ts';
+import { pages } from '../../src/plugins/pages/index.ts';
 import { updateCatalogSettings } from '../../src/domains/school/catalog-settings/service.ts';
 import { visitor } from './pages.ts';
 import { openTestApp, send, type Provider, type TestApp } from './test-app.ts';
@@ -36,7 +36,7 @@ export async function openOwnHost(
   { host = `courses-${me.id}.example`, ...options }: { host?: string; settings?: Settings } = {},
 ) {
   await updateCatalogSettings(await me.ctx(), { enabled: true, host });
-  const { app } = await openTestApp(database, { ...options, parts: [await catalog.server!({} as ServerContext)] });
+  const { app } = await openTestApp(database, { ...options, parts: [await pages.server!({} as ServerContext)] });
   onTestFinished(() => app.close());
   const read = (url: string, at = host) =>
     send(app, { method: 'GET', url, headers: { host: at, 'accept-language': 'en' } });

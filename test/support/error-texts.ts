@@ -10,8 +10,7 @@ export type ErrorText = { status: number | undefined; pattern: Pattern };
 const anything = '.+';
 const src = join(import.meta.dirname, '../../src');
 /** Sources of the endpoints under test; pages are excluded, since their texts are their own. */
-const reachable =
-  /^(app\.ts|(core|database|http(?!\/(html|openapi))|interfaces|lists|domains|plugins\/delivery\/webhooks)\/)/;
+const reachable = /^(app\.ts|(core|database|http(?!\/openapi)|interfaces|lists|domains|plugins\/delivery\/webhooks)\/)/;
 /** Sources of commands alone. */
 const ofCommands = /^(interfaces\/cli\/|database\/store\.ts|domains\/people\/users\/invitation-service\.ts)/;
 
@@ -135,8 +134,10 @@ function readTextNames(source: ts.SourceFile) {
 
 /** Every text that the routes of the personal pages choose, in English, with its name; their views choose the others. */
 export function readPageTexts() {
-  const files = readdirSync(join(src, 'plugins/pages')).filter((file) => /\.tsx?$/.test(file) && file !== 'texts.ts');
-  const names = files.flatMap((file) => readTextNames(parse(`plugins/pages/${file}`)));
+  const files = readdirSync(join(src, 'plugins/pages/my')).filter((file) => /\.tsx?$/.test(file));
+  const names = ['send-page.tsx', ...files.map((file) => `my/${file}`)].flatMap((file) =>
+    readTextNames(parse(`plugins/pages/${file}`)),
+  );
   const english = JSON.parse(readFileSync(join(src, 'plugins/pages/texts/en.json'), 'utf8')) as Record<
     string,
     string | Record<string, string>

@@ -102,7 +102,11 @@ test('no hook assigns to a context', () => {
   const assigning = files.filter((file) => /\bctx\.\w+ = |Object\.assign\((request\.)?ctx\b/.test(code(file)));
   expect(assigning).toEqual([]);
   // Each sets that of its own requests.
-  const creating = ['http/auth/authenticate.ts', 'plugins/catalog/open-catalog.ts', 'plugins/pages/calendar-feed.ts'];
+  const creating = [
+    'http/auth/authenticate.ts',
+    'plugins/pages/catalog/open-catalog.ts',
+    'plugins/pages/my/calendar-feed.ts',
+  ];
   expect(files.filter((file) => /\.ctx = /.test(code(file)))).toEqual(creating);
 });
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { contrast, toThemeStyle } from '../../src/plugins/catalog/theme.ts';
+import { contrast, toThemeStyle } from '../../src/plugins/pages/catalog/theme.ts';
 
 const color = fc.integer({ min: 0, max: 0xffffff }).map((value) => `#${value.toString(16).padStart(6, '0')}`);
 

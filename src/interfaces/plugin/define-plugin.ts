@@ -89,7 +89,7 @@ export type Plugin = {
   name: string;
   settings?: PluginSettings;
   commands?: CommandGroup[];
-  routes?: Routes;
+  routes?: Routes[];
   operations?: () => Promise<Operations>;
   watched?: (config: Config) => Promise<Partial<Watched>>;
   /** Tables whose old rows are deleted. */

@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { toAsset } from '../../http/assets.ts';
-import { baseStyle } from '../../http/html/style.ts';
+import { palette, toAsset } from '../../http/assets.ts';
 
-const text = readFileSync(join(import.meta.dirname, 'style.css'), 'utf8');
-export const stylesheet = toAsset('style', 'css', baseStyle + text);
+const read = (file: string) => readFileSync(join(import.meta.dirname, file), 'utf8');
+/** Colours, type, spacing and form controls of all pages. */
+const base = palette + read('base.css');
+
+export const catalogStyle = toAsset('catalog', 'css', base + read('catalog.css'));
+export const myStyle = toAsset('style', 'css', base + read('my.css'));

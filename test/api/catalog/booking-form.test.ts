@@ -3,8 +3,8 @@ import { hash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { hashSecret } from '../../../src/core/secrets.ts';
 import { products } from '../../../src/database/tables/courses.ts';
-import { toToken } from '../../../src/plugins/catalog/booking/service.ts';
-import { hashAddress } from '../../../src/plugins/catalog/forms.ts';
+import { toToken } from '../../../src/plugins/pages/catalog/booking/service.ts';
+import { hashAddress } from '../../../src/plugins/pages/catalog/forms.ts';
 import { letterTexts } from '../../../src/plugins/delivery/mail/messages.ts';
 import { createLink } from '../../../src/domains/messages/links/service.ts';
 import { book, bookOrFail, createVoucher, person, statusesOnDate } from '../../support/booking.ts';
@@ -491,7 +491,7 @@ test('a form of another site, and one with the hidden field filled in, book noth
     await send({ ...form, website: 'https://spam.example' }),
   ];
   expect(forged.map(({ status }) => status)).toEqual([403, 403, 429]);
-  expect(readMain(forged[0]!)).toContain('Nothing was booked.');
+  expect(readMain(forged[0]!)).toContain('Nothing was booked or changed.');
   // A browser may have filled the hidden field in: nothing that was typed is lost.
   expect(readMain(forged[2]!)).toContain('Nothing was booked.');
   expect(readFormFields(forged[2]!)).toMatchObject(form);

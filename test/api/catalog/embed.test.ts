@@ -18,7 +18,7 @@ test('the script of <course-dates> is at most 12 kB compressed, and any site may
     },
   ]);
   expect(response.rawPayload.length).toBeLessThanOrEqual(12_000);
-  const source = readFileSync('src/plugins/catalog/embed/course-dates.js', 'utf8');
+  const source = readFileSync('src/plugins/pages/catalog/embed/course-dates.js', 'utf8');
   const served = gunzipSync(response.rawPayload).toString();
   expect(served).toBe(source.replace("'{catalogs}'", `"${settings.publicUrl}/catalog/"`));
   expect(served).not.toBe(source);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Config } from '../../../src/core/config.ts';
-import { hostCheck } from '../../../src/plugins/catalog/checks.ts';
+import { hostCheck } from '../../../src/plugins/pages/catalog/checks.ts';
 import { updateCatalogSettings } from '../../../src/domains/school/catalog-settings/service.ts';
 import { bookOrFail, createBookableDate } from '../../support/booking.ts';
 import { openOwnHost, switchCatalogOn } from '../../support/catalog.ts';

@@ -28,7 +28,7 @@ const listNames = ({ paths, components, tags, webhooks = {} }: Document) => [
 
 /** What goes with a plugin: its operations, and their part of the document. */
 const described: Record<string, string[]> = {
-  catalog: [
+  pages: [
     ...['/v2/courses/{id}/interests', '/v2/catalog-settings'],
     ...['CatalogFieldUse', 'CatalogFields', 'CatalogFieldsInput', 'CatalogFont', 'CatalogSettings'].map(toSchema),
     ...['CatalogSettingsUpdate', 'CatalogTheme', 'CatalogThemeInput'].map(toSchema),

@@ -282,7 +282,7 @@ test('personal details are shown in full', async () => {
 test('errors are HTML pages', async () => {
   const { browser, anyone } = await somebody();
   const { text } = await anyone.get('/my/nothing/here', { 'accept-language': 'nb' });
-  expect(text).toContain('Her er det ingenting');
+  expect(text).toContain('Siden finnes ikke');
   const big = await browser.post('/my/password', { password: 'x'.repeat(1_100_000) });
   expect(big).toMatchObject({ status: 413, headers: { 'content-type': 'text/html; charset=utf-8' } });
   const gzip = await browser.post('/my/password', { password: 'x' }, { 'content-encoding': 'gzip' });

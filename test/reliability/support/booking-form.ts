@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { newKey } from '../../../src/plugins/catalog/booking/form.ts';
+import { newKey } from '../../../src/plugins/pages/catalog/booking/form.ts';
 import { readFormFields } from '../../support/catalog-form.ts';
 import type { HttpResponse } from './client.ts';
 import type { School } from './school.ts';

@@ -225,7 +225,7 @@ describe.skipIf(chromiumPath === undefined)('<course-dates> in Chromium', () => 
     async (kind) => {
       const { origin, slug } = await startSchool();
       const address = `${origin}/catalog/course-dates.js`;
-      const source = readFileSync('src/plugins/catalog/embed/course-dates.js', 'utf8');
+      const source = readFileSync('src/plugins/pages/catalog/embed/course-dates.js', 'utf8');
       const isCopy = kind === 'a copy from the source code';
       const merged = `globalThis.first = 1;\n${isCopy ? source : await (await fetch(address)).text()}`;
       const head =

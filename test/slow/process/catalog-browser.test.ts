@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
-import { contrast } from '../../../src/plugins/catalog/theme.ts';
+import { contrast } from '../../../src/plugins/pages/catalog/theme.ts';
 import { bookOrFail, createBookableDate, createVoucher } from '../../support/booking.ts';
 import {
   accessibilityViolations,

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import type { RouteOptions } from 'fastify';
 import { expect, inject, test } from 'vitest';
-import { createFeed } from '../../../src/plugins/pages/feeds.ts';
-import { filterNames } from '../../../src/plugins/catalog/dates/filters.ts';
-import { payerFields, personFields } from '../../../src/plugins/catalog/booking/form.ts';
+import { createFeed } from '../../../src/plugins/pages/my/feeds.ts';
+import { filterNames } from '../../../src/plugins/pages/catalog/dates/filters.ts';
+import { payerFields, personFields } from '../../../src/plugins/pages/catalog/booking/form.ts';
 import { anyBytes, anyContentType, anyQuery, anyText, months } from '../../support/any-request.ts';
 import { bookOrFail, createBookableDate, person } from '../../support/booking.ts';
 import { switchCatalogOn } from '../../support/catalog.ts';

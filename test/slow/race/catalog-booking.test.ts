@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { newKey } from '../../../src/plugins/catalog/booking/form.ts';
+import { newKey } from '../../../src/plugins/pages/catalog/booking/form.ts';
 import { createBookableDate } from '../../support/booking.ts';
 import { switchCatalogOn } from '../../support/catalog.ts';
 import { readFormFields } from '../../support/catalog-form.ts';

@@ -1,0 +1,115 @@
+import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify';
+import { Problem } from '../../../core/errors.ts';
+import { preferredLanguage } from '../../../core/reference/language.ts';
+import { toBasePath } from '../../../core/settings.ts';
+import { serveAsset } from '../../../http/assets.ts';
+import { limitByAddress } from '../../../http/auth/address-limit.ts';
+import type { Services } from '../../../http/auth/authenticate.ts';
+import { sendContent } from '../../../http/compression/static-content.ts';
+import { setErrorFormat } from '../../../http/errors/error-handler.ts';
+import { methodNotAllowed } from '../../../http/errors/method-not-allowed.ts';
+import { preparePages } from '../prepare-pages.ts';
+import { serveEmbed } from './embed/script.ts';
+import { atomFeed } from './feeds/atom.ts';
+import { calendars } from './feeds/calendars.ts';
+import { datesJson } from './feeds/dates-json.ts';
+import { sendRobots, sitemap } from './feeds/sitemap.ts';
+import { bookingPages } from './booking/routes.tsx';
+import { protectForms } from './forms.ts';
+import { interestPages } from './interests/routes.tsx';
+import { createSchoolLookup, type SchoolLookup } from './find-school.ts';
+import { addHostConstraint, ownHost, type HostNames } from './host-names.ts';
+import { openCatalog } from './open-catalog.ts';
+import { pages } from './pages.tsx';
+import { formatErrorsWith } from '../send-page.tsx';
+import { catalogStyle } from '../style.ts';
+import { getTheme } from './theme.ts';
+import { Notice } from './views/notice.tsx';
+
+/** The catalogs below `/catalog/<slug>`. */
+export const catalogPlugin: FastifyPluginAsync<Services> = async (app, services) => {
+  hideRoutes(app);
+  setErrorFormat(app, formatErrors(services.settings, toStylePath(services)));
+  serveAsset(app, '', catalogStyle);
+  serveEmbed(app, services.settings);
+  app.setNotFoundHandler(refuseUnknown(services));
+  const lookup = createSchoolLookup({ $client: services.database.pool });
+  await app.register(schoolPages, { ...services, prefix: '/:school', lookup, isOwnHost: false });
+};
+
+/** The catalogs at the root of their own host names. */
+export const ownHostPlugin: FastifyPluginAsync<Services & { hostNames: HostNames }> = async (app, services) => {
+  hideRoutes(app);
+  setErrorFormat(app, formatOwnHost(services.settings));
+  app.get('/robots.txt', (_request, reply) => sendRobots(reply, []));
+  const queryable = { $client: services.database.pool };
+  addHostConstraint(app, services.hostNames);
+  services.hostNames.keepCurrent(app, queryable, services.settings.publicUrl);
+  app.addHook('onRoute', (route) => {
+    route.constraints = ownHost;
+    route.config = { ...route.config, isOnEveryHost: true };
+  });
+  await app.register(schoolPages, { ...services, lookup: createSchoolLookup(queryable), isOwnHost: true });
+};
+
+export const formatOwnHost = (settings: Services['settings']) =>
+  formatErrors(settings, `/catalog/${catalogStyle.name}`);
+
+/** In the frame of the school where it is known. */
+const formatErrors = ({ defaultLanguage }: Services['settings'], stylePath: string) =>
+  formatErrorsWith(stylePath, ({ catalog, headers }: Partial<FastifyRequest>) => {
+    const view = catalog?.view;
+    if (!view) return { language: preferredLanguage(headers?.['accept-language'], defaultLanguage) };
+    return { language: view.language, frame: (content) => <Notice view={view} {...content} /> };
+  });
+
+const schoolPages: FastifyPluginAsync<Services & { lookup: SchoolLookup; isOwnHost: boolean }> = async (
+  app,
+  options,
+) => {
+  await preparePages(app);
+  app.decorateRequest('catalog');
+  app.addHook('onRequest', (_request, reply, done) => {
+    reply.header('cache-control', 'public, no-cache').header('vary', 'Accept-Encoding, Accept-Language');
+    done();
+  });
+  app.addHook('preParsing', openCatalog(options));
+  const addMethodNotAllowed = methodNotAllowed(app);
+  const sendNotFound = refuseUnknown(options);
+
+  app.get<{ Params: { theme: string } }>('/theme-:theme.css', (request, reply) => {
+    const { name, content } = getTheme(request.catalog.view.school.theme);
+    if (`theme-${request.params.theme}.css` !== name) return sendNotFound(request);
+    return sendContent(request, reply, content, styleHeaders);
+  });
+  for (const part of [pages, datesJson, calendars, atomFeed, sitemap, formPages])
+    await app.register(part, { ...options, prefix: '' });
+  addMethodNotAllowed();
+  app.all('/*', sendNotFound);
+};
+
+/** For paths that no page has; counted by address. */
+function refuseUnknown({ countRequest }: Services) {
+  const limit = limitByAddress(countRequest);
+  return async (request: FastifyRequest) => {
+    await limit(request);
+    throw Problem.notFound('Page');
+  };
+}
+
+/** Never cached. */
+const formPages: FastifyPluginAsync<Services & { isOwnHost: boolean }> = async (app, options) => {
+  protectForms(app, options);
+  await app.register(bookingPages, { ...options, prefix: '' });
+  await app.register(interestPages, { ...options, prefix: '' });
+};
+
+const styleHeaders = { type: 'text/css; charset=utf-8', cacheControl: 'public, max-age=31536000, immutable' };
+
+const toStylePath = ({ settings }: Services) => `${toBasePath(settings.publicUrl)}/catalog/${catalogStyle.name}`;
+
+function hideRoutes(app: FastifyInstance) {
+  app.addHook('onRoute', (route) => {
+    route.schema = { ...route.schema, hide: true };
+  });
+}

@@ -1,0 +1,61 @@
+import { preferredLanguage, type Language } from '../../../core/reference/language.ts';
+import type { Ctx } from '../../../database/context.ts';
+import type { Queryable } from '../../../database/statements.ts';
+import type { FastifyRequest } from 'fastify';
+import type { Services } from '../../../http/auth/authenticate.ts';
+import { getRoute } from '../../../http/route-name.ts';
+import { findBookingSettings } from '../../../domains/school/booking-settings/service.ts';
+import { createContext } from '../../../domains/school/schools/service.ts';
+import { changeCookie, sessionCookie, type Cookie } from './cookie.ts';
+import { texts } from '../texts.ts';
+import { createPaths, type Paths } from './view.ts';
+
+/** Owner of a link or session; without an id that of a booking, who has no account. */
+type Person = { providerId: number; userId: number | null; adminUserId?: number | null };
+
+/** Options of the pages' route plugins. */
+export type PageServices = Pick<Services, 'countRequest'> & {
+  /** For tokens and sessions, which are looked up before their provider is known. */
+  queryable: Queryable;
+  paths: Paths;
+  cookie: Cookie;
+  changedCookie: Cookie;
+  /** Sets the view of the request; `fallback` is for those who ask for none of the languages. */
+  openView(request: FastifyRequest, fallback: Language): void;
+  /**
+   * Context of the person's provider, with the person as actor in the audit log. The view of a request that asks for
+   * none of the languages is then in that of the school.
+   */
+  createVisitorContext(request: FastifyRequest, person: Person): Promise<Ctx>;
+};
+
+export function createPageServices({ database, settings, countRequest }: Services): PageServices {
+  const paths = createPaths(settings);
+  const openView = (request: FastifyRequest, fallback: Language) => {
+    const language = preferredLanguage(request.headers['accept-language'], fallback);
+    request.view = { language, texts: texts[language], paths, timezone: settings.timezone };
+  };
+  return {
+    countRequest,
+    queryable: { $client: database.pool },
+    paths,
+    openView,
+    cookie: sessionCookie(settings),
+    changedCookie: changeCookie(settings),
+    createVisitorContext: async (request, { providerId, userId, adminUserId = null }) => {
+      const audited = database.withAudit({
+        ...toActor(userId, adminUserId),
+        action: getRoute(request),
+        requestId: request.id,
+      });
+      const ctx = await createContext(audited, settings, providerId);
+      openView(request, (await findBookingSettings(ctx, ctx.db))?.language ?? settings.defaultLanguage);
+      return { ...ctx, language: request.view.language };
+    },
+  };
+}
+
+function toActor(userId: number | null, adminUserId: number | null) {
+  if (userId !== null) return { actor: 'course_user', actorId: userId } as const;
+  return { actor: adminUserId === null ? 'server' : 'admin_user', actorId: adminUserId } as const;
+}

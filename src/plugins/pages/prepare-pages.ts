@@ -1,0 +1,34 @@
+import helmet from '@fastify/helmet';
+import type { FastifyInstance } from 'fastify';
+import { checkBody } from '../../http/parsing/bodies.ts';
+
+/** For pages with forms: no scripts, no resources but style sheets of the same origin, no frames, no referrer. */
+const securityHeaders = {
+  contentSecurityPolicy: {
+    useDefaults: false,
+    directives: {
+      defaultSrc: ["'none'"],
+      styleSrc: ["'self'"],
+      formAction: ["'self'"],
+      baseUri: ["'none'"],
+      frameAncestors: ["'none'"],
+    },
+  },
+  referrerPolicy: { policy: 'no-referrer' as const },
+  // Set for every response.
+  strictTransportSecurity: false,
+  xFrameOptions: { action: 'deny' as const },
+};
+
+/** The largest body of a form, in bytes: its fields with their `maxLength` fit. */
+const maxFormBytes = 65_536;
+
+/** For the routes of an area: its headers, and limits of bodies. */
+export async function preparePages(app: FastifyInstance) {
+  await app.register(helmet, securityHeaders);
+  app.addHook('onRoute', (route) => {
+    route.bodyLimit = maxFormBytes;
+    route.schema = { ...route.schema, hide: true };
+  });
+  app.addHook('preParsing', checkBody);
+}
