@@ -1,4 +1,3 @@
-import type { Writable } from 'node:stream';
 import { Client, type Pool } from 'pg';
 import { getErrorCode, isPreparedStatementError } from '../core/database-errors.ts';
 import { hashedName } from './statements.ts';
@@ -37,13 +36,6 @@ const maxNames = 500;
 
 /** A pooler loses prepared statements if these cause the first error of this number of connections within a minute. */
 const maxErrors = 3;
-
-/** Sends the statements of one turn in one write: a wake-up of the database costs more than a small statement. */
-function corkWrites(stream: Writable) {
-  if (stream.writableCorked > 0) return;
-  stream.cork();
-  process.nextTick(() => stream.uncork());
-}
 
 /** Counts the connections that a pooler breaks; calls `stop` once when they are too many. */
 function errorCounter(stop: () => void) {
@@ -103,7 +95,7 @@ export function preparingClient(options: ClientOptions): typeof Client {
     return { ...statement, name };
   };
   class PreparingClient extends Client {
-    /** When the latest result arrived: the statements of one write run one after another. */
+    /** When the latest result arrived: the statements of one connection run one after another. */
     lastResultAt = 0;
     /** That of the transaction in progress. */
     origin: Origin | undefined;
@@ -125,7 +117,6 @@ export function preparingClient(options: ClientOptions): typeof Client {
   };
   // Assigned, since the driver types its query as a dozen overloads.
   PreparingClient.prototype.query = function query(this: PreparingClient, statement: Statement, ...rest: unknown[]) {
-    corkWrites((this as unknown as { connection: { stream: Writable } }).connection.stream);
     const sentAt = performance.now();
     const prepared = named(statement);
     const result = (Client.prototype.query as unknown as Query).call(this, prepared, ...rest);

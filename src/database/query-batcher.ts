@@ -7,7 +7,7 @@ type Pending = { query: Query; resolve(result: QueryResult): void; reject(error:
 /** Higher than the number of faults after which statements lose their names. */
 const maxTries = 6;
 
-/** Sends the queries of one turn of the event loop, mostly a page's relations, over one connection and in one write. */
+/** Sends the queries of one turn of the event loop, mostly a page's relations, over one connection. */
 export function batchQueries(pool: Pool): Pick<Pool, 'query'> {
   let pending: Pending[] = [];
 

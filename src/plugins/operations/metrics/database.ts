@@ -77,7 +77,7 @@ export const databaseStateMetrics: CreateArea = ({ gauge, readCounter }, { datab
 
 async function readState({ pool }: MetricsSources['database']) {
   const sentAt = performance.now();
-  // In one write; the smallest statement is answered first.
+  // Over one connection; the smallest statement is answered first.
   const ping = pool.query({ name: 'metrics_ping', text: 'select 1' }).then(() => performance.now() - sentAt);
   const [roundTripMs, { rows }] = await Promise.all([ping, pool.query<State>(selectState)]);
   return { roundTripMs, state: rows[0]! };
