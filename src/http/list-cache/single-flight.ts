@@ -3,7 +3,10 @@ import { acquireSlot } from './list-limiter.ts';
 import type { CachedResponse } from './response-cache.ts';
 
 /** Headers of a list response beside those of every response. */
-const storedHeaders = ['etag', 'content-type', 'content-encoding', 'link', 'x-updated-through', 'x-page-truncated'];
+const storedHeaders = [
+  ...['etag', 'content-type', 'content-encoding', 'content-disposition', 'vary'],
+  ...['link', 'x-updated-through', 'x-page-truncated'],
+];
 
 /** Replies with the cached response, or with the one that another request is computing; else calls `compute`. */
 export function serveFromCache(

@@ -187,6 +187,11 @@ test('the attendance of a date is read as JSON and as a spreadsheet', async () =
     'text/csv; charset=utf-8',
     `\ufeff${lines.join('\r\n')}\r\n`,
   ]);
+  const again = await me.get(url, { accept: 'text/csv' });
+  for (const name of ['content-disposition', 'vary', 'content-type']) {
+    expect(csv.headers[name], name).toBeDefined();
+    expect(again.headers[name], name).toBe(csv.headers[name]);
+  }
   expect((await me.get(`${url}?format=csv&delimiter=semicolon`)).text).toContain('id;user_id');
 });
 

@@ -98,6 +98,15 @@ test('an event whose place is renamed has a higher sequence', async () => {
   expect(after!.sequence).toBeGreaterThan(before!.sequence);
 });
 
+test('a calendar from memory has the headers of the first response', async () => {
+  const { catalog, single } = await createSchool();
+  const path = `/dates/x-${single}/calendar.ics`;
+  const [first, second] = [await catalog.get(path), await catalog.get(path)];
+  expect(first.headers['content-disposition']).toBe('attachment; filename="course.ics"');
+  const others = ({ date, 'x-request-id': id, ...headers }: typeof first.headers) => [headers, typeof date, typeof id];
+  expect(others(second.headers)).toEqual(others(first.headers));
+});
+
 test('the times of bookings are in no feed', async () => {
   const { me, catalog, knots, single } = await createSchool();
   await addParticipants(me, knots, single, [1]);
