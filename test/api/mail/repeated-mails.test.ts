@@ -58,14 +58,15 @@ async function loseReplies(testApp: TestApp) {
   return { server, stop };
 }
 
-/** The pages of the links of two copies of each mail. */
+/** The pages of the links of two copies of each mail, in the order in which the mails were queued. */
 async function repeatMails(testApp: TestApp) {
   const { server, stop } = await loseReplies(testApp);
   await makeDue(testApp);
   await allSent(testApp);
   await stop();
+  const queued = server.accepted.toSorted((a, b) => a.messageId!.localeCompare(b.messageId!, 'en', { numeric: true }));
   const byMail = grouped(
-    server.accepted,
+    queued,
     ({ messageId }) => messageId,
     ({ text }) => toPage(text),
   );
