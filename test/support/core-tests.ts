@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { pluginNames } from './plugin-list.ts';
 
 /** Paths of the routes of plugins. */
-const requests = /['"`/](my|docs|metrics|webhooks|llms\.txt)\b/;
+const requests = /['"`/](my|docs|metrics|catalog|catalog-settings|interests|mails|webhooks|llms\.txt)\b/;
 const read = (file: string) => readFileSync(file, 'utf8');
 
 const known = new Map<string, boolean>();

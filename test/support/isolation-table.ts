@@ -8,6 +8,7 @@ import {
 import { courseItem, courseList } from '../../src/domains/courses/courses/list.ts';
 import type { KeyProfile } from '../../src/core/api-key.ts';
 import { idsInPath, marker, type Owner } from './isolation.ts';
+import { isServed } from './plugin-list.ts';
 
 type Ids = Owner['ids'];
 
@@ -29,7 +30,7 @@ export type Read = {
   partner?: TSchema;
 };
 
-export const readTable: Read[] = [
+const reads: Read[] = [
   { route: 'GET /v2/courses', profiles: everyone, owner: 'own data', stranger: 200, partner: courseList.View },
   { route: 'GET /v2/courses/{id}', profiles: everyone, owner: 'own data', stranger: 404, partner: courseItem.View },
   { route: 'GET /v2/coursedates', profiles: everyone, owner: 'own data', stranger: 200, partner: courseDateList.View },
@@ -175,7 +176,7 @@ export type Write = {
   bodies: (ids: Ids) => object[];
 };
 
-export const writeTable: Write[] = [
+const writes: Write[] = [
   {
     route: 'POST /v2/booking',
     profiles: booking,
@@ -365,6 +366,9 @@ export const writeTable: Write[] = [
     ],
   },
 ];
+
+export const readTable = reads.filter(isServed);
+export const writeTable = writes.filter(isServed);
 
 /** The profiles that may call each endpoint. */
 export const allowedProfiles: Record<string, readonly KeyProfile[]> = Object.fromEntries([

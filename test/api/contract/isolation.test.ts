@@ -30,8 +30,8 @@ test('the table has every endpoint', () => {
   const routes = (list: { route: string }[]) => list.map(({ route }) => route).sort();
   const names = (list: { name: string }[]) => list.map(({ name }) => name).sort();
   const place = 'of test/support/isolation-table.ts has a line for each route';
-  expect(routes(table.readTable), `readTable ${place}`).toEqual(names(reads));
-  expect(routes(table.writeTable), `writeTable ${place}`).toEqual(names(writes));
+  expect(routes(table.readTable), `reads ${place}`).toEqual(names(reads));
+  expect(routes(table.writeTable), `writes ${place}`).toEqual(names(writes));
 });
 
 describe.each(table.readTable)('$route', ({ route, owner, stranger, partner }) => {
