@@ -2,7 +2,7 @@ import { Agent, request, type RequestOptions } from 'node:http';
 import { failedChecks, pause, percentile, type Scenario, type Run } from '../scenario.ts';
 import { createSchools, type School } from '../support/school.ts';
 import { startServer, type Server } from '../support/server.ts';
-import { bundle } from '../../support/bundle.ts';
+import { bundle, replaceIn } from '../../support/bundle.ts';
 
 type RequestSpec = { path: string; method?: string; headers?: Record<string, string>; body?: string };
 type Attack = { name: string; connections: number; allowed: number[]; requests: RequestSpec[] };
@@ -135,7 +135,14 @@ const scenario: Scenario = {
     const quiet = { ...env, LOG_LEVEL: 'error' };
     const unlimitedServer = await startServer(run, quiet);
     const limited = await startServer(run, { ...quiet, PUBLIC_REQUESTS_PER_MINUTE: '600' });
-    const command = [process.execPath, await bundle('test/reliability/support/costly-server.ts')];
+    const parse = 'parse(replaceInvalidUtf8(text))';
+    const costlyForms = replaceIn(
+      'costly-forms',
+      /parsing\/forms\.ts$/,
+      parse,
+      `(readInQuadraticTime(text), ${parse})`,
+    );
+    const command = [process.execPath, await bundle('test/reliability/support/costly-server.ts', [costlyForms])];
     const costly = await startServer(run, quiet, { command });
     const count = run.quick ? 12 : 60;
     const figures: string[] = [];
