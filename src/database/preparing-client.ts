@@ -90,8 +90,9 @@ export function preparingClient(options: ClientOptions): typeof Client {
   });
   const named = (statement: Statement): Statement => {
     if (typeof statement === 'string' || (prepare && statement.name !== undefined)) return statement;
-    // Other statements name themselves or have a reason not to.
-    const name = prepare && statement.rowMode === 'array' ? getName(statement.text) : undefined;
+    // Other statements name themselves or have a reason not to. The text of an insert varies with the fields sent.
+    const isNamed = prepare && statement.rowMode === 'array' && !statement.text.startsWith('insert');
+    const name = isNamed ? getName(statement.text) : undefined;
     return { ...statement, name };
   };
   class PreparingClient extends Client {

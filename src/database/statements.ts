@@ -8,9 +8,6 @@ export type Statement = { name: string; text: string };
 export const hashedName = (prefix: 'q_' | 'r_', text: string) =>
   `${prefix}${hash('sha256', text, 'base64url').slice(0, 27)}`;
 
-/** Parameter types that the driver serializes without failing, so a pipelined statement is never skipped. */
-export type ParameterValue = string | number | boolean | null | undefined;
-
 export type PoolOrClient = Pick<Pool, 'query'>;
 
 /** A transaction, or a pool. */

@@ -120,7 +120,10 @@ const idleApps: KeptApp[] = [];
 export async function emptyTestApp() {
   const testApp = idleApps.pop() ?? (await openKeptApp());
   onTestFinished(async () => {
-    await testApp.empty();
+    await testApp.empty().catch(async (error: unknown) => {
+      await testApp.close();
+      throw error;
+    });
     idleApps.push(testApp);
   });
   // Deliveries are counted anew.
