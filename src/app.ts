@@ -119,7 +119,8 @@ export async function buildApp(options: AppOptions) {
 
   const docsPath = findDocsPath(plugins);
   const operations = await Promise.all(plugins.flatMap((plugin) => plugin.operations?.() ?? []));
-  const messages = operations.find((one) => one.messages)?.messages;
+  const sent = operations.flatMap(({ messages }) => messages ?? []);
+  const messages = sent.length > 0 ? (Object.assign({}, ...sent) as object) : undefined;
   await app.register(description, { version, publicUrl: settings.publicUrl, docsPath, messages });
   await app.register(async (scope) =>
     healthRoutes(scope, { database, timezone: settings.timezone, isShuttingDown, countRequest }),

@@ -4,7 +4,7 @@ import type { CachedResponse } from './response-cache.ts';
 
 /** Headers of a list response beside those of every response. */
 const storedHeaders = [
-  ...['etag', 'content-type', 'content-encoding', 'content-disposition', 'vary'],
+  ...['etag', 'content-type', 'content-encoding', 'content-disposition'],
   ...['link', 'x-updated-through', 'x-page-truncated'],
 ];
 

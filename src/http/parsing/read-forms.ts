@@ -17,6 +17,7 @@ export type ReadForms = Record<string, (string | [path: string, toInput: (value:
  */
 export function takeReadForms(forms: ReadForms, schema: TObject, body: Fields) {
   const inputs = { ...body };
+  const valueAt = createReader();
   let properties: Properties = { ...schema.properties };
   for (const [input, paths] of Object.entries(forms)) {
     const ways = paths.map((form) => (typeof form === 'string' ? ([form] as const) : form));
@@ -54,11 +55,19 @@ const json = { [coercionKind]: 'json' } as unknown as TSchema;
 /** A value that may be JSON text; undefined if that is malformed. */
 const toMembers = (value: unknown) => parsed(json, value);
 
-/** Undefined if it is not sent; the members of an empty object are empty. */
-function valueAt(value: unknown, [name, ...path]: string[]): unknown {
-  if (name === undefined || isEmpty(value)) return value;
-  const fields = toMembers(value);
-  return isFields(fields) && Object.hasOwn(fields, name) ? valueAt(fields[name], path) : undefined;
+/** Reads values at paths, and parses each text once. Undefined if it is not sent; the members of an empty object are empty. */
+function createReader() {
+  const texts = new Map<unknown, unknown>();
+  const toFields = (value: unknown) => {
+    if (typeof value !== 'string') return value;
+    if (!texts.has(value)) texts.set(value, toMembers(value));
+    return texts.get(value);
+  };
+  return function valueAt(value: unknown, [name, ...path]: string[]): unknown {
+    if (name === undefined || isEmpty(value)) return value;
+    const fields = toFields(value);
+    return isFields(fields) && Object.hasOwn(fields, name) ? valueAt(fields[name], path) : undefined;
+  };
 }
 
 function withPath(properties: Properties, [name = '', ...path]: string[]): Properties {
