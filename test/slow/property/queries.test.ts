@@ -172,7 +172,9 @@ describe.each(lists)('$name', (endpoint) => {
   test('combined filters give the intersection, pages are slices, and responses match the schema', async () => {
     let itemCount = 0;
     const check = async ({ filters, settings: otherSettings, paging, include }: ListQuery) => {
-      const implied = filters.some(({ name }) => name.startsWith('exported_at')) ? [exported] : [];
+      const shows = ({ name, value }: QueryParameter) =>
+        name.startsWith('exported_at') || (name === 'uncredited' && value);
+      const implied = filters.some(shows) ? [exported] : [];
       const settings = otherSettings.filter(({ name }) => implied.length === 0 || name !== 'exported').concat(implied);
 
       const unfiltered = (await request(...settings, whole)).items;
