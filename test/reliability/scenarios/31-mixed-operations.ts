@@ -93,6 +93,8 @@ async function observe(run: Run, name: string, seconds: number, start: Start) {
   const faults: Faults = { 'samples with wrong rows': sampler.wrong };
   for (const school of schools) Object.assign(faults, prefixed(school.id, await findFaults(reader, school)));
   if (isGuarded) {
+    // Requests that were cut off still run, and offers that have run out end: both change what is due.
+    await pause(15_000);
     for (const school of schools)
       faults[`${school.id} unsettled orders`] = await settle(servers[0]!.base, school, reader);
     const doctor = await cli({ DATABASE_URL: postgres.url(name) }, 'doctor', '--only', 'data');
