@@ -19,7 +19,7 @@ type Schema = {
   additionalProperties?: unknown;
 };
 
-/** What a serializer function that Fastify holds does with pauses for the event loop. */
+/** Serializes in pieces, with pauses for the event loop; found by the serializer function of Fastify. */
 const pausing = new WeakMap<object, ReturnType<typeof newPausingSerializer>>();
 export const getPausingSerializer = (serializer: unknown) => pausing.get(serializer as object);
 

@@ -69,7 +69,7 @@ type Docs = {
   path?: string;
 };
 
-/** What an operator watches. */
+/** Checks of `doctor`, metrics and watched disks of a plugin. */
 export type Watched = {
   /** Of `doctor`. */
   checks: SystemCheck[];

@@ -137,7 +137,7 @@ const toText = (localTime: typeof startsAt) =>
   sql<string>`to_char(timezone(${courseDates.zone}, timezone(${courseDates.zone}, ${localTime}
     - case when ${isWithoutTime} then interval '1 minute' else interval '0' end)), 'YYYY-MM-DD HH24:MI')`;
 
-/** What the terms depend on, of a date and its school. */
+/** The fields of a date and its school that decide the terms of cancellation. */
 const selectDateFacts = (time: SQL) => ({
   lateCancellation: bookingSettings.lateCancellation,
   isDateCanceled: sql<boolean>`${courseDates.statusId} = ${canceled} or ${courseDates.deletedAt} is not null`,

@@ -11,7 +11,7 @@ import { type MailData, toActiveStatus, type ScheduleChange, isNotEmpty } from '
 import { type LetterTexts, letterTexts } from './messages.ts';
 import type { Receipt } from './receipt.ts';
 
-/** What a letter says, by purpose. */
+/** Subject and text of each letter, by purpose. */
 export type Letters = Partial<Record<MailPurpose, (mail: MailData, texts: LetterTexts) => Opening>>;
 type Opening = { subject: string; text: string[] };
 
