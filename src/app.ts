@@ -2,6 +2,7 @@ import rateLimit from '@fastify/rate-limit';
 import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server } from 'node:http';
+import { readConfig } from './core/config.ts';
 import { compileValidator } from './core/schema/validator.ts';
 import { Problem } from './core/errors.ts';
 import type { Settings } from './core/settings.ts';
@@ -31,7 +32,7 @@ import { createClientErrorHandler, createFrameworkErrorHandler } from './http/er
 import { legacy } from './interfaces/legacy.ts';
 import { compileSerializer, serializeLargeItems } from './http/list-serializer.ts';
 import { v2 } from './interfaces/v2.ts';
-import { findDocsPath, type Plugin, type ServerPart } from './interfaces/plugin/define-plugin.ts';
+import { findDocsPath, type Plugin, type PluginConfig, type ServerPart } from './interfaces/plugin/define-plugin.ts';
 import { plugins as allPlugins } from './plugins.ts';
 
 type Limits = {
@@ -55,6 +56,8 @@ type Limits = {
 export type AppOptions = {
   database: Database;
   settings: Settings;
+  /** Default that of an empty environment. */
+  config?: PluginConfig;
   version: string;
   limits: Limits;
   trustProxy?: string[];
@@ -84,6 +87,7 @@ export async function buildApp(options: AppOptions) {
     isShuttingDown = { now: false },
     plugins = allPlugins,
     parts = [],
+    config = readConfig({}, plugins),
   } = options;
   const app = createServer(options);
   const { findKey, isKnown } = createKeyLookup(database);
@@ -118,7 +122,7 @@ export async function buildApp(options: AppOptions) {
   };
 
   const docsPath = findDocsPath(plugins);
-  const operations = await Promise.all(plugins.flatMap((plugin) => plugin.operations?.() ?? []));
+  const operations = await Promise.all(plugins.flatMap((plugin) => plugin.operations?.(config) ?? []));
   const sent = operations.flatMap(({ messages }) => messages ?? []);
   const messages = sent.length > 0 ? (Object.assign({}, ...sent) as object) : undefined;
   await app.register(description, { version, publicUrl: settings.publicUrl, docsPath, messages });

@@ -130,6 +130,7 @@ async function loadFirstData(config: Config, database: Store['database'], log: L
 const appOptions = ({ config, database, log }: ServerContext): AppOptions => ({
   database,
   settings: toSettings(config),
+  config,
   version: packageVersion(),
   limits: {
     bodyBytes: config.BODY_LIMIT,

@@ -61,11 +61,6 @@ const coreVariables = {
     'Refuse API keys that were sent over plain http, by X-Forwarded-Proto of a trusted proxy; needs `TRUST_PROXY`',
     false,
   ),
-  WEBHOOK_ALLOW: Optional(
-    text('Comma-separated addresses or CIDR ranges that webhooks may call although they are not public', {
-      check: check.ranges,
-    }),
-  ),
   LOG_LEVEL: choice(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'How much is logged', {
     default: 'info',
   }),
@@ -130,7 +125,7 @@ type Variables = Static<TObject<typeof coreVariables>>;
 export { ConfigError };
 
 /** An unknown variable with one of these causes a warning. */
-const prefixes = ['DATABASE_', 'BOOTSTRAP_', 'RATE_LIMIT_', 'WEBHOOK_'];
+const prefixes = ['DATABASE_', 'BOOTSTRAP_', 'RATE_LIMIT_'];
 
 /** The variables of a plugin, and its values in force, which it gets by `config.of`. */
 export type PluginSettings<Values extends object = object> = {
@@ -215,7 +210,6 @@ function toCoreConfig(variables: Variables) {
     CATALOG_URL: CATALOG_URL === undefined ? null : toBaseUrl(CATALOG_URL),
     BOOTSTRAP_PROVIDER: BOOTSTRAP_PROVIDER === undefined ? undefined : normalizeTitle(BOOTSTRAP_PROVIDER),
     trustProxy: check.toList(variables.TRUST_PROXY),
-    webhookAllow: check.toList(variables.WEBHOOK_ALLOW),
     rate: toRate(variables),
   };
 }
@@ -226,7 +220,6 @@ export const toSettings = (config: CoreConfig): Settings => ({
   publicUrl: config.PUBLIC_URL,
   catalogUrl: config.CATALOG_URL,
   invoiceRetentionYears: config.INVOICE_RETENTION_YEARS,
-  callPolicy: { allow: config.webhookAllow },
 });
 
 export const isProduction = ({ NODE_ENV }: { NODE_ENV?: string }) => NODE_ENV === 'production';

@@ -1,4 +1,3 @@
-import type { CallPolicy } from './outgoing-target.ts';
 import type { Language } from './reference/language.ts';
 
 /** Configuration that responses depend on. */
@@ -12,8 +11,6 @@ export type Settings = {
   catalogUrl: string | null;
   /** Years after that of an invoice in which its buyer is not erased; default 5. */
   invoiceRetentionYears?: number;
-  /** Addresses that webhooks may call; public ones alone unless given. */
-  callPolicy?: CallPolicy;
 };
 
 /** Host name in the UIDs of calendar entries, as the database has it; that of `publicUrl` in a trial. */

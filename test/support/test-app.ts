@@ -10,6 +10,8 @@ import type { Settings } from '../../src/core/settings.ts';
 import { readTenantTables } from '../../src/database/tenant-tables.ts';
 import { openDatabase, type Database, type DatabaseOptions } from '../../src/database/client.ts';
 import { createContext, createTitledProvider } from '../../src/domains/school/schools/service.ts';
+import type { PluginConfig } from '../../src/interfaces/plugin/define-plugin.ts';
+import { readConfig } from './config.ts';
 import { collectFromPool, collectFromRequests } from './collect-statements.ts';
 import { injectInto, remoteBase } from './remote-app.ts';
 
@@ -18,8 +20,14 @@ export const settings: Settings = {
   defaultLanguage: 'en',
   publicUrl: 'http://localhost:3000',
   catalogUrl: 'https://catalog.example',
-  callPolicy: { allow: ['127.0.0.0/8'] },
 };
+
+/** Also for a bundle, whose settings of plugins are other objects. */
+export function toPluginConfig(env: NodeJS.ProcessEnv): PluginConfig {
+  const { values } = readConfig(env);
+  return { of: () => values as never };
+}
+export const config = toPluginConfig({ WEBHOOK_ALLOW: '127.0.0.0/8' });
 
 /** The DNS of the tests: names of receivers lead to this machine, and others have no address. */
 Object.assign(Resolver.prototype, {
@@ -61,7 +69,7 @@ export function openTestDatabase(name: string, options: Partial<DatabaseOptions>
 
 /** The application on a database, and a function that creates providers; closed after the test or file. */
 export async function openTestApp(database: Database, options: Partial<AppOptions> = {}, build = buildTestApp) {
-  const app = await build({ database, settings, version: 'test', limits, ...options });
+  const app = await build({ database, settings, config, version: 'test', limits, ...options });
   await app.ready();
   if (build === buildTestApp) collectFromRequests(app);
   return {

@@ -2,27 +2,30 @@ import { createHmac } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished } from 'vitest';
-import type { Settings } from '../../src/core/settings.ts';
+import { deliverySettings } from '../../src/plugins/delivery/settings.ts';
 import { schedule } from '../../src/plugins/delivery/webhooks/attempt.ts';
 import { startWebhooks } from '../../src/plugins/delivery/webhooks/deliveries.ts';
+import type { CallPolicy } from '../../src/plugins/delivery/webhooks/outgoing-target.ts';
 import {
+  config,
   emptyTestApp,
   openTestApp,
   openTestDatabase,
   ownDatabase,
   settings,
+  toPluginConfig,
   type Provider,
   type TestApp,
 } from './test-app.ts';
 
 /** A test app on a database without providers, since a worker delivers to the webhooks of all providers. */
-export async function openWebhookTestApp(callPolicy?: Settings['callPolicy']) {
-  if (callPolicy === undefined) return { ...(await emptyTestApp()), settings };
+export async function openWebhookTestApp(allow?: string[]) {
+  if (allow === undefined) return { ...(await emptyTestApp()), policy: config.of(deliverySettings).callPolicy };
   const name = await ownDatabase();
-  const own = { ...settings, callPolicy };
-  const testApp = await openTestApp(openTestDatabase(name), { settings: own });
+  const own = toPluginConfig({ WEBHOOK_ALLOW: allow.join() });
+  const testApp = await openTestApp(openTestDatabase(name), { config: own });
   onTestFinished(testApp.close);
-  return { ...testApp, name, settings: own };
+  return { ...testApp, name, policy: own.of(deliverySettings).callPolicy };
 }
 
 type Body = { type: string; timestamp: string; data: Record<string, any> };
@@ -69,7 +72,7 @@ const quick = { ...defaults, retries: [0.1], pollMs: 20, renewMs: 200, attemptTi
 
 /** A worker of all webhooks of the app, stopped after the test; its times are those of all workers. */
 export function startWebhookWorker(
-  { database, settings: own = settings }: Pick<TestApp, 'database'> & { settings?: Settings },
+  { database, policy = config.of(deliverySettings).callPolicy }: Pick<TestApp, 'database'> & { policy?: CallPolicy },
   times: Partial<typeof schedule> = {},
 ) {
   Object.assign(schedule, quick, times);
@@ -78,7 +81,8 @@ export function startWebhookWorker(
   const logAt = (level: string) => (line: unknown) => void log.push(`${level}: ${String(line)}`);
   const worker = startWebhooks({
     database,
-    settings: own,
+    settings,
+    policy,
     log: { info: logAt('info'), warn: logAt('warn'), error: logAt('error') } as never,
   });
   onTestFinished(worker.stop);

@@ -31,6 +31,9 @@ type Operations = {
   messages?: object;
 };
 
+/** Where a plugin finds its values. */
+export type PluginConfig = Pick<Config, 'of'>;
+
 /** Dependencies of a plugin in a running server. */
 export type ServerContext = {
   config: Config;
@@ -90,7 +93,7 @@ export type Plugin = {
   settings?: PluginSettings;
   commands?: CommandGroup[];
   routes?: Routes[];
-  operations?: () => Promise<Operations>;
+  operations?: (config: PluginConfig) => Promise<Operations>;
   watched?: (config: Config) => Promise<Partial<Watched>>;
   /** Tables whose old rows are deleted. */
   housekeeping?: Task[];

@@ -1,5 +1,5 @@
 import { old, type Task } from '../../database/housekeeping.ts';
-import { definePlugin } from '../../interfaces/plugin/define-plugin.ts';
+import { definePlugin, type OperationGroup } from '../../interfaces/plugin/define-plugin.ts';
 import { deliverySettings } from './settings.ts';
 
 const endedAt = 'coalesce(sent_at, failed_at)';
@@ -24,15 +24,21 @@ export const delivery = definePlugin({
     { names: ['webhook'], load: async () => (await import('./webhooks/commands.ts')).webhookCommands },
     { names: ['mail'], load: async () => (await import('./mail/commands.ts')).mailCommands },
   ],
-  async operations() {
+  async operations(config) {
     const [{ mailRoutes }, { webhookRoutes }, { webhookMessages }] = await Promise.all([
       import('./mail/routes.ts'),
       import('./webhooks/routes.ts'),
       import('./webhooks/openapi.ts'),
     ]);
-    const groups = [
+    const { callPolicy: policy } = config.of(deliverySettings);
+    const groups: OperationGroup[] = [
       { prefix: '/mails', routes: mailRoutes },
-      { prefix: '/webhooks', routes: webhookRoutes },
+      {
+        prefix: '/webhooks',
+        routes: async (app) => {
+          await app.register(webhookRoutes, { policy });
+        },
+      },
     ];
     return { groups, messages: webhookMessages };
   },

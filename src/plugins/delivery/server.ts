@@ -11,7 +11,8 @@ export const openDelivery = ({ config, database, log }: ServerContext): ServerPa
   periodic: mailFilesJobs({ config, database }),
   work() {
     const settings = toSettings(config);
-    const { SMTP_URL, MAIL_FROM: from, MAIL_RATE: rate, WEBHOOKS, mailsGoTo } = config.of(deliverySettings);
+    const values = config.of(deliverySettings);
+    const { SMTP_URL, MAIL_FROM: from, MAIL_RATE: rate, WEBHOOKS, mailsGoTo, callPolicy: policy } = values;
     const workers: { stop(): Promise<void> }[] = [];
     if (mailsGoTo === 'nowhere') {
       log.warn(mailsWait);
@@ -19,7 +20,7 @@ export const openDelivery = ({ config, database, log }: ServerContext): ServerPa
       const transport = SMTP_URL === undefined ? fileTransport(config.DATA_DIR) : smtpTransport(SMTP_URL, slots);
       workers.push(startMail({ database, settings, transport, from, rate, log }));
     }
-    if (WEBHOOKS === 'on') workers.push(startWebhooks({ database, settings, log }));
+    if (WEBHOOKS === 'on') workers.push(startWebhooks({ database, settings, policy, log }));
     return {
       async stop() {
         await Promise.all(workers.map((worker) => worker.stop()));

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { defineSettings } from '../../core/config.ts';
-import { must, parseUrl } from '../../core/config/checks.ts';
+import { must, parseUrl, ranges, toList } from '../../core/config/checks.ts';
 import { boolean, days, choice, integer, secret, text } from '../../core/config/declare.ts';
 import { isEmailAddress } from '../../core/text.ts';
 
@@ -29,16 +29,27 @@ export const deliverySettings = defineSettings({
     WEBHOOKS: choice(['on', 'off'], 'off: no changes are sent to webhooks, for a copy of the database', {
       default: 'on',
     }),
+    WEBHOOK_ALLOW: Type.Optional(
+      text('Comma-separated addresses or CIDR ranges that webhooks may call although they are not public', {
+        check: ranges,
+      }),
+    ),
     MAIL_RETENTION_DAYS: days('How many days a mail remains in the outbox after it was sent, or has failed', 90, 1),
   },
   after: { SMTP_URL: 'BOOTSTRAP_PROVIDER', WEBHOOKS: 'REQUIRE_HTTPS', MAIL_RETENTION_DAYS: 'AUDIT_RETENTION_DAYS' },
-  prefixes: ['SMTP_'],
+  prefixes: ['SMTP_', 'WEBHOOK_'],
   toValues(variables, { PUBLIC_URL, isEmbedded }) {
     const { MAIL_FROM = `no-reply@${new URL(PUBLIC_URL).hostname}` } = variables;
     const MAIL_TO_FILES = variables.MAIL_TO_FILES ?? isEmbedded;
     const withoutServer = MAIL_TO_FILES ? 'files' : 'nowhere';
     const mailsGoTo = variables.SMTP_URL === undefined ? withoutServer : 'server';
-    return { ...variables, MAIL_FROM, MAIL_TO_FILES, mailsGoTo };
+    return {
+      ...variables,
+      MAIL_FROM,
+      MAIL_TO_FILES,
+      mailsGoTo,
+      callPolicy: { allow: toList(variables.WEBHOOK_ALLOW) },
+    };
   },
 });
 

@@ -1,7 +1,7 @@
 import { Resolver } from 'node:dns/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { post } from '../../../src/core/post.ts';
+import { post } from '../../../src/plugins/delivery/webhooks/post.ts';
 import {
   attemptsOf,
   createTag,
@@ -79,7 +79,7 @@ const invalid = ['[fe80::1%25eth0]', '[::1%25lo]', '[fe80::1%eth0]', '127.0.0.1.
 const hosts = [...Object.values(refused).flat(), ...invalid];
 
 test('at least 60 addresses are refused at registration and never connected to', async () => {
-  const testApp = await openWebhookTestApp({ allow: [] });
+  const testApp = await openWebhookTestApp([]);
   const me = await testApp.createProvider();
   const listener = await startListener();
   expect(hosts.length).toBeGreaterThanOrEqual(60);
@@ -110,13 +110,13 @@ test('the same addresses are refused at delivery, and as the address of a name',
 });
 
 test.each(['8.8.8.8', '[2606:4700::1111]', '1.1.1.1', '172.15.0.1', '100.128.0.1'])('%s is public', async (host) => {
-  const testApp = await openWebhookTestApp({ allow: [] });
+  const testApp = await openWebhookTestApp([]);
   const me = await testApp.createProvider();
   expect((await me.post('/v2/webhooks', { url: `https://${host}/` })).status).toBe(201);
 });
 
 test('WEBHOOK_ALLOW opens ranges', async () => {
-  const testApp = await openWebhookTestApp({ allow: ['10.1.0.0/16', '::1', '127.0.0.1'] });
+  const testApp = await openWebhookTestApp(['10.1.0.0/16', '::1', '127.0.0.1']);
   const me = await testApp.createProvider();
   const statusOf = async (host: string) => (await me.post('/v2/webhooks', { url: `http://${host}:4000` })).status;
   const statuses = await Promise.all(['10.1.2.3', '10.2.0.1', '[::1]', '127.0.0.1', '127.0.0.2'].map(statusOf));
@@ -129,7 +129,7 @@ const rebind = () => resolveTo((lookup) => [lookup === 1 ? '8.8.8.8' : '127.0.0.
 test('a name that leads to loopback after its registration is not connected to', async () => {
   const listener = await startListener();
   const lookups = rebind();
-  const testApp = await openWebhookTestApp({ allow: [] });
+  const testApp = await openWebhookTestApp([]);
   const me = await testApp.createProvider();
   const { id } = await createWebhook(me, { url: `http://rebind.test:${listener.port}/` });
   await createTag(me, 'One');
@@ -143,7 +143,7 @@ test('a name that leads to loopback after its registration is not connected to',
 test('negative control: with all addresses allowed the connection arrives', async () => {
   const listener = await startListener();
   rebind();
-  const testApp = await openWebhookTestApp({ allow: ['0.0.0.0/0'] });
+  const testApp = await openWebhookTestApp(['0.0.0.0/0']);
   const me = await testApp.createProvider();
   await createWebhook(me, { url: `http://rebind.test:${listener.port}/` });
   await createTag(me, 'One');

@@ -5,7 +5,7 @@ import { webhookMessages } from '../../../src/plugins/delivery/webhooks/openapi.
 import { createContext } from '../../../src/domains/school/schools/service.ts';
 import { resyncWebhook } from '../../../src/plugins/delivery/webhooks/service.ts';
 import { coreTasks, deleteOld } from '../../../src/database/housekeeping.ts';
-import type { Provider, TestApp } from '../../support/test-app.ts';
+import { settings, type Provider, type TestApp } from '../../support/test-app.ts';
 import { createGate } from '../../support/gate.ts';
 import { createOwner } from '../../support/isolation.ts';
 import { execute } from '../../support/booking.ts';
@@ -216,7 +216,7 @@ test('a resync on request is sent before what follows, each time under another i
   const me = await testApp.createProvider();
   const receiver = await startReceiver((_message, n) => (n === 1 ? 500 : 204));
   const { id } = await createWebhook(me, { url: receiver.url, types: ['tag.created', 'order.updated'] });
-  const ctx = await createContext(testApp.database, testApp.settings, me.id);
+  const ctx = await createContext(testApp.database, settings, me.id);
   await createTag(me, 'One');
   await resyncWebhook(ctx, id);
   startWebhookWorker(testApp);

@@ -202,13 +202,13 @@ test('a test of a closed school says so', async () => {
   const { id } = await createWebhook(me, { url });
   await closeProvider(database, me.id);
   const ctx = await createContext(database, settings, me.id);
-  await expect(testWebhook(ctx, id)).rejects.toThrow('The school is closed');
+  await expect(testWebhook(ctx, id, { allow: [] })).rejects.toThrow('The school is closed');
 });
 
 test('a look-up that fails just now is no refusal of the name', async () => {
   const noAnswer = Object.assign(new Error('no answer'), { code: 'ETIMEOUT' });
   vi.spyOn(Resolver.prototype, 'resolve4').mockRejectedValue(noAnswer);
-  const testApp = await openWebhookTestApp({ allow: [] });
+  const testApp = await openWebhookTestApp([]);
   const me = await testApp.createProvider();
   const response = await me.post('/v2/webhooks', { url: 'https://hooks.example/' });
   expect([response.status, response.json()]).toEqual([
@@ -218,7 +218,7 @@ test('a look-up that fails just now is no refusal of the name', async () => {
 });
 
 test('a refused name of this machine is answered with the address to allow', async () => {
-  const testApp = await openWebhookTestApp({ allow: ['127.0.0.1'] });
+  const testApp = await openWebhookTestApp(['127.0.0.1']);
   const me = await testApp.createProvider();
   const response = await me.post('/v2/webhooks', { url: 'http://localhost:4250/x' });
   expect([response.status, response.json()]).toEqual([

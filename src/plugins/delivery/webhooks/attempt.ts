@@ -1,7 +1,7 @@
 import { Webhook as Signer } from 'standardwebhooks';
-import type { CallPolicy } from '../../../core/outgoing-target.ts';
-import { post } from '../../../core/post.ts';
 import { pauseAfter } from '../worker.ts';
+import type { CallPolicy } from './outgoing-target.ts';
+import { post } from './post.ts';
 import type { Attempt, Message } from './schema.ts';
 
 export type Endpoint = { url: string; secret: string; previousSecret: string | null };
@@ -12,10 +12,7 @@ export const attemptTimeoutMs = 10_000;
 export async function attemptDelivery(
   endpoint: Endpoint,
   { id, ...content }: Message,
-  {
-    headers: more,
-    ...options
-  }: { policy: CallPolicy | undefined; timeoutMs: number; headers?: Record<string, string> },
+  { headers: more, ...options }: { policy: CallPolicy; timeoutMs: number; headers?: Record<string, string> },
 ): Promise<Attempt> {
   const body = JSON.stringify(content);
   const headers = {

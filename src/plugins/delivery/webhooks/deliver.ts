@@ -15,6 +15,7 @@ import { tenantWhere } from '../../../lists/tenant-scope.ts';
 import type { DeliveryCounters } from '../counters.ts';
 import { attemptDelivery, toLogValues, type Endpoint, afterFailure, schedule } from './attempt.ts';
 import { type ItemCache, loadItem } from './items.ts';
+import type { CallPolicy } from './outgoing-target.ts';
 import { toResyncs, type Attempt, type Message } from './schema.ts';
 import * as statements from './sql.ts';
 
@@ -40,6 +41,7 @@ export type ClaimedWebhook = Endpoint & {
 
 type Delivery = {
   ctx: Ctx;
+  policy: CallPolicy;
   on: Queryable;
   log: Pick<Logger, 'warn' | 'error'>;
   isStopping(): boolean;
@@ -116,10 +118,9 @@ async function deliverNotice(delivery: Delivery, webhook: ClaimedWebhook, notice
 }
 
 /** A message that cannot be built is a failed attempt, so that it is seen and given up in the end. */
-async function attemptNotice({ ctx, log, cache }: Delivery, webhook: ClaimedWebhook, notice: Notice) {
+async function attemptNotice({ ctx, policy, log, cache }: Delivery, webhook: ClaimedWebhook, notice: Notice) {
   try {
     const message = await toMessage(ctx, notice, { payload: webhook.payload, cache });
-    const policy = ctx.settings.callPolicy;
     return await attemptDelivery(webhook, message, { policy, timeoutMs: schedule.attemptTimeoutMs });
   } catch (error) {
     log.error(`Message ${notice.id} of webhook ${webhook.id} could not be built: ${toOneLine(error)}`);

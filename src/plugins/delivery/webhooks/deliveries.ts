@@ -7,9 +7,10 @@ import { getDeliveryCounters } from '../counters.ts';
 import { startWorker, type WorkerLog } from '../worker.ts';
 import { deliver, release, type ClaimedWebhook } from './deliver.ts';
 import { createItemCache } from './items.ts';
+import type { CallPolicy } from './outgoing-target.ts';
 import { schedule } from './attempt.ts';
 
-type WebhookOptions = { database: Database; settings: Settings; log: WorkerLog };
+type WebhookOptions = { database: Database; settings: Settings; policy: CallPolicy; log: WorkerLog };
 
 /** Webhooks that a process delivers to at once. */
 const slots = 32;
@@ -23,10 +24,10 @@ const pauseSeconds = { databaseUnavailable: 5, otherError: 60 };
  * Delivers the events of the change feed to the schools' webhooks until it is stopped. A webhook is leased, its messages
  * are sent and marked one by one, so a crash repeats at most the one in flight.
  */
-export function startWebhooks({ database, settings, log }: WebhookOptions) {
+export function startWebhooks({ database, settings, policy, log }: WebhookOptions) {
   const on: Queryable = { $client: database.pool };
   const audited = database.withAudit({ actor: 'server', actorId: null, action: 'webhook delivery' });
-  const shared = { on, log, cache: createItemCache(), counters: getDeliveryCounters(database).webhooks };
+  const shared = { on, policy, log, cache: createItemCache(), counters: getDeliveryCounters(database).webhooks };
   return startWorker<ClaimedWebhook>(
     {
       claim: { statement: claimWebhooks, toValues: toClaimValues },

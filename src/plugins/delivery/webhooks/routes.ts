@@ -4,6 +4,7 @@ import { listRoute } from '../../../http/list-cache/index.ts';
 import { responses } from '../../../http/responses.ts';
 import { passOnTraceparent } from '../../../http/request-log.ts';
 import { t } from '../../../core/schema/types.ts';
+import type { CallPolicy } from './outgoing-target.ts';
 import {
   findWarning,
   maxWebhooks,
@@ -24,7 +25,7 @@ function warn(webhook: Webhook) {
   return warning === undefined ? {} : { 'x-warning': warning };
 }
 
-export const webhookRoutes: FastifyPluginAsyncTypebox = async (app) => {
+export const webhookRoutes: FastifyPluginAsyncTypebox<{ policy: CallPolicy }> = async (app, { policy }) => {
   // Without an ETag: delivery states change without a write of the school's.
   app.get('', {
     schema: {
@@ -53,7 +54,7 @@ export const webhookRoutes: FastifyPluginAsyncTypebox = async (app) => {
       response: responses.created(WebhookWithSecret),
     },
     handler: async ({ ctx, body }, reply) => {
-      const created = await service.createWebhook(ctx, body);
+      const created = await service.createWebhook(ctx, body, policy);
       return reply.headers(warn(created)).created(created.id, created);
     },
   });
@@ -88,7 +89,7 @@ export const webhookRoutes: FastifyPluginAsyncTypebox = async (app) => {
       response: responses.ok(Webhook),
     },
     handler: async ({ ctx, params, body }, reply) => {
-      const changed = await service.updateWebhook(ctx, params.id, body);
+      const changed = await service.updateWebhook(ctx, params.id, body, policy);
       return reply.headers(warn(changed)).send(changed);
     },
   });
@@ -120,7 +121,7 @@ export const webhookRoutes: FastifyPluginAsyncTypebox = async (app) => {
     },
     config: { refusesUnknown: true },
     handler: ({ ctx, params, headers }) =>
-      service.testWebhook(ctx, params.id, passOnTraceparent(headers['traceparent'])),
+      service.testWebhook(ctx, params.id, policy, passOnTraceparent(headers['traceparent'])),
   });
 
   app.post('/:id/rotate', {

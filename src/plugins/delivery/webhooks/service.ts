@@ -8,10 +8,10 @@ import { execute } from '../../../database/statements.ts';
 import { currentTime, transactionStart } from '../../../database/tables/columns.ts';
 import { providers } from '../../../database/tables/providers.ts';
 import { webhookDeliveries, webhooks } from '../../../database/tables/webhooks.ts';
-import { parseTarget, resolveTarget, TargetError } from '../../../core/outgoing-target.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
 import { findNewest } from '../../../domains/records/changes/service.ts';
 import { attemptDelivery, attemptTimeoutMs, toLogValues, type Endpoint } from './attempt.ts';
+import { parseTarget, resolveTarget, TargetError, type CallPolicy } from './outgoing-target.ts';
 import {
   maxWebhooks,
   overlapHours,
@@ -48,9 +48,9 @@ export async function getWebhook(ctx: Ctx, id: number): Promise<Webhook> {
 }
 
 /** Delivers the changes from now on. Returns the secret, which is not shown again. */
-export async function createWebhook(ctx: Ctx, body: WebhookBody): Promise<WithSecret> {
+export async function createWebhook(ctx: Ctx, body: WebhookBody, policy: CallPolicy): Promise<WithSecret> {
   const { providerId } = ctx;
-  const host = await resolveHost(ctx, body.url);
+  const host = await resolveHost(body.url, policy);
   return ctx.write(['school'], async (tx, now) => {
     if ((await tx.$count(webhooks, tenantWhere(ctx, webhooks))) >= maxWebhooks)
       throw Problem.coded('too_many_items', `A school has at most ${maxWebhooks} webhooks`);
@@ -69,8 +69,8 @@ export async function createWebhook(ctx: Ctx, body: WebhookBody): Promise<WithSe
 }
 
 /** Switched on again, a webhook continues where it stopped. */
-export async function updateWebhook(ctx: Ctx, id: number, body: WebhookChange): Promise<Webhook> {
-  const address = body.url === undefined ? {} : { url: body.url, host: await resolveHost(ctx, body.url) };
+export async function updateWebhook(ctx: Ctx, id: number, body: WebhookChange, policy: CallPolicy): Promise<Webhook> {
+  const address = body.url === undefined ? {} : { url: body.url, host: await resolveHost(body.url, policy) };
   return ctx.write(['school'], async (tx, now) => {
     const before = await lockWebhook(ctx, tx, id);
     const isRestarted = body.is_active === true && !before.isActive;
@@ -139,7 +139,7 @@ export async function listDeliveries(ctx: Ctx, id: number) {
 const testWait = { tries: 10, pauseMs: 200, leaseSeconds: 15 };
 
 /** Sends a test message, active or not, and returns the attempt. A school and its sub-schools send one at a time. */
-export async function testWebhook(ctx: Ctx, id: number, traceHeaders: { traceparent?: string } = {}) {
+export async function testWebhook(ctx: Ctx, id: number, policy: CallPolicy, headers: { traceparent?: string } = {}) {
   const endpoint = await getEndpoint(ctx, id);
   const token = await beginSchoolTest(ctx);
   try {
@@ -149,11 +149,7 @@ export async function testWebhook(ctx: Ctx, id: number, traceHeaders: { tracepar
       timestamp: new Date().toISOString(),
       data: { webhook_id: id },
     };
-    const attempt = await attemptDelivery(endpoint, message, {
-      policy: ctx.settings.callPolicy,
-      timeoutMs: attemptTimeoutMs,
-      headers: traceHeaders,
-    });
+    const attempt = await attemptDelivery(endpoint, message, { policy, timeoutMs: attemptTimeoutMs, headers });
     const values = [ctx.providerId, id, ...toLogValues(attempt)];
     const [logged] = await execute<{ at: string }>(ctx.unlockedStore, logTest, values);
     // Deleted meanwhile.
@@ -191,10 +187,10 @@ async function beginSchoolTest(ctx: Ctx) {
 }
 
 /** Throws unless the URL may be called and its host has public addresses alone. */
-async function resolveHost(ctx: Ctx, url: string) {
+async function resolveHost(url: string, policy: CallPolicy) {
   const host = parseTarget(url);
   if (host === null) throw Problem.invalidFields({ notValid: ['url'] });
-  await resolveTarget(host, ctx.settings.callPolicy).catch((error: unknown) => {
+  await resolveTarget(host, policy).catch((error: unknown) => {
     if (error instanceof TargetError && error.isMomentary)
       throw new Problem('unavailable', 'The name of the host cannot be looked up just now', { retryAfter: 5 });
     const refused = error instanceof TargetError ? error.refused : [];

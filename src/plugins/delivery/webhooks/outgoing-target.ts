@@ -39,7 +39,7 @@ export function parseTarget(text: string): string | null {
 }
 
 /** Resolves the host once. Throws unless it has an address and each of its addresses may be called. */
-export async function resolveTarget(host: string, { allow }: CallPolicy = { allow: [] }): Promise<string[]> {
+export async function resolveTarget(host: string, { allow }: CallPolicy): Promise<string[]> {
   const addresses = isIP(host) > 0 ? [host] : await resolveByDns(host);
   const isAllowed = createAddressList(allow);
   const mayCall = (address: string) => isPublicAddress(address) || isAllowed(address);

@@ -2,10 +2,10 @@ import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { isIPv6, type LookupFunction } from 'node:net';
 import { parseTarget, resolveTarget, TargetError, type CallPolicy } from './outgoing-target.ts';
-import { toOneLine } from './text.ts';
+import { toOneLine } from '../../../core/text.ts';
 
 type PostOptions = {
-  policy?: CallPolicy | undefined;
+  policy: CallPolicy;
   headers: Record<string, string>;
   body: string;
   /** Limits the whole call, with the name's resolution, until the status of the response. */
