@@ -1,6 +1,6 @@
 /** Runs the tests of the core without any plugin, or with `--each` without each one: those that neither import nor request one. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pluginNames } from './plugin-list.ts';
 
@@ -26,15 +26,31 @@ const files = readdirSync('test/api', { recursive: true, encoding: 'utf8' })
   .map((file) => join('test/api', file))
   .filter((file) => file.endsWith('.test.ts') && !importsPlugin(file) && !requests.test(read(file)));
 const runs = process.argv.includes('--each') ? pluginNames.map((name) => [name]) : [pluginNames];
+const output = 'test/output/plugins.json';
+type Report = { testResults: { status: string }[]; numPassedTests: number; numFailedTests: number };
+
+function summarize(): string {
+  if (!existsSync(output)) return 'the run ended without a report';
+  const { testResults, numPassedTests, numFailedTests } = JSON.parse(read(output)) as Report;
+  const failedFiles = testResults.filter(({ status }) => status === 'failed').length;
+  return `${testResults.length} files, ${failedFiles} with failures; ${numPassedTests} tests passed, ${numFailedTests} failed`;
+}
+
+const summaries: string[] = [];
 for (const removed of runs) {
-  console.log(`Without ${removed.join(', ')}: ${files.length} files`);
+  const title = `Without ${removed.join(', ')}`;
+  console.log(title);
+  rmSync(output, { force: true });
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${output}`];
   const { status } = spawnSync(
     'npx',
-    ['vitest', 'run', '--config', 'test/vitest.config.ts', '--project', 'fast', ...files],
+    ['vitest', 'run', '--config', 'test/vitest.config.ts', '--project', 'fast', ...reporters, ...files],
     {
       stdio: 'inherit',
       env: { ...process.env, WITHOUT_PLUGINS: removed.join() },
     },
   );
   if (status !== 0) process.exitCode = 1;
+  summaries.push(`${title}: ${summarize()}`);
 }
+console.log(summaries.join('\n'));

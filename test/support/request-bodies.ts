@@ -2,6 +2,7 @@ import { encodeBody, contentTypeHeader, type Dialect, type Fields } from './dial
 import type { Owner } from './isolation.ts';
 import { writeTable } from './isolation-table.ts';
 import { createOrder } from './orders.ts';
+import { isServed } from './plugin-list.ts';
 import { sharedTestApp, type TestResponse, type Provider } from './test-app.ts';
 
 export * from './dialects.ts';
@@ -737,7 +738,8 @@ const otherCreates = writeTable
     return { name: route, method: 'POST', url, created, minimal, full, title, flag: null, read: readListed(url) };
   });
 
-export const writeEndpoints = [...describedEndpoints, ...otherCreates];
+const served = describedEndpoints.filter(({ name }) => isServed({ route: name }));
+export const writeEndpoints = [...served, ...otherCreates];
 
 export const endpointUrl = async (provider: Provider, { url }: WriteEndpoint) =>
   typeof url === 'string' ? url : url(provider);
