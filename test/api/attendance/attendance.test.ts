@@ -309,16 +309,6 @@ test('a course whose last gathering has ended since the marks is completed by th
   expect(await eventsSince(me, cursor)).toHaveLength(1);
 });
 
-test("an unknown date, and another school's, is not found", async () => {
-  const { dateId } = await stage(0);
-  const me = await createProvider();
-  const marks = [{ participant_id: 1, gathering_id: 1, nonce: 'a' }];
-  for (const id of [dateId, 999_999_999]) {
-    const url = `/v2/coursedates/${id}/attendance`;
-    expect([(await me.get(url)).status, (await me.put(url, { marks })).status]).toEqual([404, 404]);
-  }
-});
-
 test('participants are listed in the Norwegian alphabet, without regard to case', async () => {
   const me = await createProvider();
   const courseId = await me.course();

@@ -156,21 +156,6 @@ test('of parallel campaigns with one code one is created', async () => {
   expect(responses.map(({ status }) => status).sort()).toEqual([201, ...Array<number>(9).fill(400)]);
 });
 
-test("another school's campaigns and items are unknown", async () => {
-  const [me, other] = [await createProvider(), await createProvider()];
-  const { id } = await create(other, { campaign_code: 'equal' });
-  const mine = await create(me, { campaign_code: 'equal' });
-  for (const response of [
-    await me.get(`/v2/campaigns/${id}`),
-    await put(me, id, { title: 'x' }),
-    await archive(me, id),
-  ])
-    expect([response.status, response.json()]).toEqual([404, refusal('Campaign not found')]);
-  const course = await other.course();
-  expect((await put(me, mine.id, { courses: [course] })).json()).toEqual(refusal('Field(s) not valid: courses'));
-  expect(await get(other, id)).toMatchObject({ title: 'Sun', is_archived: false });
-});
-
 test('a used up code is refused with a code of its own; each order is a use, however many take part', async () => {
   const [me, other] = [await createProvider(), await createProvider()];
   const { courseId, dateId } = await createBookableDate(me);

@@ -42,9 +42,9 @@ const of = (...names: string[]) =>
     .map((one) => [`${one.method} ${one.path}`, one.name, one] as const);
 
 /** A request that the sample is the response to. */
-function requestOf({ path, method, name }: Sample) {
+function requestOf({ path, method, name }: Sample, unknownId = '999999999') {
   const isUnknown = name === 'not_found';
-  const named = (id: number) => String(isUnknown ? 999_999_999 : id);
+  const named = (id: number) => (isUnknown ? unknownId : String(id));
   const url = path
     .replace('{course_id}', named(course))
     .replace('{payment_id}', named(course))
@@ -116,6 +116,18 @@ const ofRequests = of(
 test.each(ofRequests)('%s responds as its sample says: %s', async (_operation, _name, sample) => {
   const response = await send(testApp.app, { ...requestOf(sample), headers: { 'x-api-key': me.apiKey } });
   expect([response.status, response.json()]).toEqual([Number(sample.status), sample.value]);
+});
+
+const namesItem = of('not_found').filter(([operation]) => /id\}/.test(operation));
+const malformedIds = ['0', '-1', '01', 'x', '1.0', '1.5', '1e3', '9007199254740993', '%00', '1%20'];
+
+test.each(namesItem)('%s is 404 for the largest id and malformed ones', async (_operation, _name, sample) => {
+  const request = (id: string) => send(testApp.app, { ...requestOf(sample, id), headers: { 'x-api-key': me.apiKey } });
+  expect((await request(String(Number.MAX_SAFE_INTEGER))).json()).toEqual(sample.value);
+  for (const id of malformedIds) {
+    const { status, headers } = await request(id);
+    expect([status, headers['x-error-code']], id).toEqual([404, 'resource_not_found']);
+  }
 });
 
 const publishable = await withProfile(testApp, me, 'publishable');

@@ -102,7 +102,6 @@ describe('GET /v2/courses/:id/coursedates', () => {
     const date = await addDate(me, courseId);
     for (const id of [theirs, 999999999])
       expect(reported(await me.get(`/v2/courses/${id}/coursedates`))).toEqual([404, 'Course not found']);
-    for (const id of ['x', '0', '-1', '1.5']) expect((await me.get(`/v2/courses/${id}/coursedates`)).status).toBe(404);
     await deleteCourse(me, courseId);
     expect((await me.get(`/v2/courses/${courseId}/coursedates`)).status).toBe(404);
     expect(idsOf(await me.get(`/v2/courses/${courseId}/coursedates?include_deleted=1`))).toEqual([date]);

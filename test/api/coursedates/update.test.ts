@@ -335,8 +335,6 @@ describe('PUT /v2/courses/:id/coursedates/:id', () => {
         expect(reported(await request(at(courseId, id), {}))).toEqual([404, 'Course date not found']);
       for (const id of [theirs, 999999999])
         expect(reported(await request(at(id, foreign), {}))).toEqual([404, 'Course not found']);
-      for (const id of ['x', '0', '-1'])
-        expect((await request(`/v2/courses/${courseId}/coursedates/${id}`, {})).status).toBe(404);
     }
     await changeDate(me, date, { deletedAt: '2026-01-01 00:00+00' });
     expect((await me.put(at(courseId, date), {})).status).toBe(404);

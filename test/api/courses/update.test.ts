@@ -137,15 +137,6 @@ test.each<[object, string]>([
   expect((await me.get('/v2/course-tags')).json()).toEqual([]);
 });
 
-test.each(['foreign', 'deleted', '999999999', '0', 'x'])('an unknown course is not found: %s', async (which) => {
-  const [me, other] = [await createProvider(), await createProvider()];
-  const [foreign, deleted] = [await other.course({ title: 'Theirs' }), await me.course()];
-  await me.request('DELETE')(`/v2/courses/${deleted}`);
-  const id = { foreign, deleted }[which] ?? which;
-  expect((await me.put(`/v2/courses/${id}`, { title: 'Mine' })).status).toBe(404);
-  expect((await other.get(`/v2/courses/${foreign}`)).json()).toMatchObject({ title: 'Theirs' });
-});
-
 test('an empty update changes only updated_at', async () => {
   const me = await createProvider();
   const id = await me.course({ ...fullCourse });

@@ -247,10 +247,3 @@ test('an erasure of the buyer erases credits too', async () => {
   expect((await me.post(`/v2/course-users/${person!['user'].id}/erase`, {})).status).toBe(200);
   expect(await read(me, id)).toMatchObject({ booker: null, invoice_address: null, credit: { reason: null } });
 });
-
-test('an order of another school is not found', async () => {
-  const [me, other] = [await createProvider(), await createProvider()];
-  const { order_id } = await bookOrFail(me, (await createBookableDate(me)).dateId);
-  const response = await send(other, order_id);
-  expect([response.status, response.json()]).toEqual([404, { error: 'Order not found' }]);
-});

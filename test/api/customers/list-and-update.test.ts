@@ -50,14 +50,6 @@ test('GET /v2/customers/:id returns the same item as the list', async () => {
   expect(listed).toMatchObject({ id, title: 'Company', seller: { firstname: 'A' }, duedate_days: 14 });
 });
 
-test.each(['foreign', '999999999', '0', 'x'])('an unknown id is not found: %s', async (which) => {
-  const [me, other] = [await createProvider(), await createProvider()];
-  const foreign = await create(other, company);
-  const url = `/v2/customers/${which === 'foreign' ? foreign : which}`;
-  for (const response of [await me.get(url), await me.put(url, { title: 'Mine' })]) expect(response.status).toBe(404);
-  expect(await get(other, foreign)).toMatchObject({ title: 'Company' });
-});
-
 test('employees are embedded on request, and always for a private customer', async () => {
   const me = await createProvider();
   const [firm, person] = [await create(me, company), await create(me, privat)];

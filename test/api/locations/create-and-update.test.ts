@@ -220,14 +220,6 @@ test("an instructor must be one of the school's own, archived or not", async () 
   expect(await listed(me)).toMatchObject([{ id, idInstructor: mine, instructor: { is_archived: true } }]);
 });
 
-test.each(['foreign', '999999999', '0', 'x'])('an unknown location is not found: %s', async (which) => {
-  const [me, other] = [await createProvider(), await createProvider()];
-  const theirs = await create(other, { title: 'Theirs' });
-  const response = await me.put(`/v2/locations/${which === 'foreign' ? theirs.id : which}`, { title: 'Mine' });
-  expect(response.status).toBe(404);
-  expect(await listed(other)).toEqual([theirs]);
-});
-
 test('an update changes updated_at of the location but not its existing dates', async () => {
   const me = await createProvider();
   const { id } = await create(me, { title: 'A', capacity_max: 5 });

@@ -10,7 +10,7 @@ import {
   statusesOnDate,
 } from '../../support/booking.ts';
 import { eventsSince, newestEvent } from '../../support/changes.ts';
-import { addDate, addGathering, changeDate } from '../../support/dates.ts';
+import { addGathering, changeDate } from '../../support/dates.ts';
 import { contentTypeHeader, dialects, encodeBody } from '../../support/dialects.ts';
 import { createAttendance, write } from '../../support/orders.ts';
 import { sharedTestApp, type Provider, type TestResponse } from '../../support/test-app.ts';
@@ -171,14 +171,6 @@ test('one who has left, and one with attendance, is refused; attendance that is 
   expect(refused.json<Item>()['errors']).toMatchObject([{ code: 'attendance_registered', participant_id: id }]);
   await deregister(me, summary.booking_id);
   expect(codeOf(await move(me, id, dateId))).toEqual([400, 'participant_left']);
-});
-
-test("an unknown participant, and another school's, is not found", async () => {
-  const { me, id } = await stage();
-  const other = await createProvider();
-  const dateId = await addDate(other, await other.course());
-  for (const one of [id, 999_999_999]) expect((await move(other, one, dateId)).status).toBe(404);
-  expect(codeOf(await move(me, id, dateId))).toEqual([400, 'course_date_identifier_invalid']);
 });
 
 test.each(dialects)('a move as %s fails in the format of the main interface', async (dialect) => {

@@ -164,12 +164,3 @@ test('a code is unique among the vouchers that are not deleted, without regard t
   const responses = await Promise.all(Array.from({ length: 10 }, () => post(me, { code: 'race' })));
   expect(responses.map(({ status }) => status).sort()).toEqual([201, ...Array<number>(9).fill(400)]);
 });
-
-test("another school's vouchers are unknown", async () => {
-  const [me, other] = [await createProvider(), await createProvider()];
-  const { id } = await create(other);
-  await create(me);
-  for (const response of [await me.get(`/v2/vouchers/${id}`), await put(me, id, { amount: 1 }), await archive(me, id)])
-    expect([response.status, response.json()]).toEqual([404, refusal('Voucher not found')]);
-  expect(await get(other, id)).toMatchObject({ amount: '1500.00', archived_at: null });
-});
