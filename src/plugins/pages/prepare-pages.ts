@@ -23,12 +23,18 @@ const securityHeaders = {
 /** The largest body of a form, in bytes: its fields with their `maxLength` fit. */
 const maxFormBytes = 65_536;
 
+/** Leaves the routes of an area out of the OpenAPI document. */
+export function hideRoutes(app: FastifyInstance) {
+  app.addHook('onRoute', (route) => {
+    route.schema = { ...route.schema, hide: true };
+  });
+}
+
 /** For the routes of an area: its headers, and limits of bodies. */
 export async function preparePages(app: FastifyInstance) {
   await app.register(helmet, securityHeaders);
   app.addHook('onRoute', (route) => {
     route.bodyLimit = maxFormBytes;
-    route.schema = { ...route.schema, hide: true };
   });
   app.addHook('preParsing', checkBody);
 }

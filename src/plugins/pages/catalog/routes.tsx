@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify';
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify';
 import { Problem } from '../../../core/errors.ts';
 import { preferredLanguage } from '../../../core/reference/language.ts';
 import { toBasePath } from '../../../core/settings.ts';
@@ -8,7 +8,7 @@ import type { Services } from '../../../http/auth/authenticate.ts';
 import { sendContent } from '../../../http/compression/static-content.ts';
 import { setErrorFormat } from '../../../http/errors/error-handler.ts';
 import { methodNotAllowed } from '../../../http/errors/method-not-allowed.ts';
-import { preparePages } from '../prepare-pages.ts';
+import { hideRoutes, preparePages } from '../prepare-pages.ts';
 import { serveEmbed } from './embed/script.ts';
 import { atomFeed } from './feeds/atom.ts';
 import { calendars } from './feeds/calendars.ts';
@@ -107,9 +107,3 @@ const formPages: FastifyPluginAsync<Services & { isOwnHost: boolean }> = async (
 const styleHeaders = { type: 'text/css; charset=utf-8', cacheControl: 'public, max-age=31536000, immutable' };
 
 const toStylePath = ({ settings }: Services) => `${toBasePath(settings.publicUrl)}/catalog/${catalogStyle.name}`;
-
-function hideRoutes(app: FastifyInstance) {
-  app.addHook('onRoute', (route) => {
-    route.schema = { ...route.schema, hide: true };
-  });
-}

@@ -5,7 +5,7 @@ import { registerErrorHandler } from '../../../http/errors/error-handler.ts';
 import type { Services } from '../../../http/auth/authenticate.ts';
 import { methodNotAllowed } from '../../../http/errors/method-not-allowed.ts';
 import { limitByAddress } from '../../../http/auth/address-limit.ts';
-import { preparePages } from '../prepare-pages.ts';
+import { hideRoutes, preparePages } from '../prepare-pages.ts';
 import { formatErrorsWith } from '../send-page.tsx';
 import { authPages } from './auth-pages.tsx';
 import { calendarFeed } from './calendar-feed.ts';
@@ -33,6 +33,7 @@ export const personalPagesPlugin: FastifyPluginAsync<Services> = async (app, opt
   const { settings } = options;
   const services = createPageServices(options);
   await app.register(cookie);
+  hideRoutes(app);
   await preparePages(app);
   app.decorateRequest('view');
   app.addHook('onRequest', async (request, reply) => {
