@@ -99,9 +99,7 @@ async function serve(config: Config, log: Log, store: Store, stopSignal: StopSig
 async function prepareDatabase(config: Config, log: Log, store: Store) {
   const database = openStartDatabase(config, store);
   try {
-    await waitForDatabase(database, config.DATABASE_CONNECT_TIMEOUT_MS, () =>
-      log.warn('The database does not respond yet; waiting for it'),
-    );
+    await waitForDatabase(database, { onWait: () => log.warn('The database does not respond yet; waiting for it') });
     await assertReleaseIsSupported(database.pool);
     await assertKnownHistory(database.pool);
     if (config.MIGRATE_ON_START) {

@@ -74,7 +74,6 @@ const coreVariables = {
     'Which responses get a line at the level `info`: `all`, `errors` (from status 400, and aborted requests), or `off`',
     { default: 'errors' },
   ),
-  DATABASE_CONNECT_TIMEOUT_MS: integer('How long a start waits for a database that does not respond yet', 30_000, 0),
   POOL_SIZE: integer('Database connections of this process; one list less than that is read at once', 4, 2),
   STATEMENT_TIMEOUT_MS: integer(
     'How long one SQL statement may take; a write waits half of it for other writes of its school, a request 0.3 of it for a free connection or a slot of lists, before 503',

@@ -85,8 +85,10 @@ const isPermanent = (error: unknown) =>
   isCertificateError(error) ||
   (error instanceof Error && /does not support SSL/.test(error.message));
 
+type Wait = { waitMs?: number; onWait?: () => void };
+
 /** Retries every second until the database accepts a connection. Throws the last error after `waitMs`. */
-export async function waitForDatabase({ pool }: Database, waitMs: number, onWait: () => void = () => undefined) {
+export async function waitForDatabase({ pool }: Database, { waitMs = 30_000, onWait }: Wait = {}) {
   const deadline = performance.now() + waitMs;
   for (let attempt = 0; ; attempt += 1) {
     try {
@@ -95,7 +97,7 @@ export async function waitForDatabase({ pool }: Database, waitMs: number, onWait
     } catch (error) {
       if (performance.now() > deadline || isPermanent(error) || classifyError(error)?.kind !== 'unavailable')
         throw error;
-      if (attempt === 0) onWait();
+      if (attempt === 0) onWait?.();
       await sleep(1_000);
     }
   }

@@ -119,6 +119,7 @@ const removedVariables: Record<string, string> = {
   EMBEDDED_DATABASE: 'in production set DATABASE_URL=embedded instead',
   POOL_ACQUIRE_TIMEOUT_MS: 'set STATEMENT_TIMEOUT_MS, 0.3 of which it is now',
   WRITE_LOCK_TIMEOUT_MS: 'set STATEMENT_TIMEOUT_MS, half of which it is now',
+  DATABASE_CONNECT_TIMEOUT_MS: fixed('30000'),
   HEADERS_TIMEOUT_MS: 'set REQUEST_TIMEOUT_MS, which includes it',
   PREPARED_STATEMENTS: 'a pooler that loses prepared statements is noticed',
   RATE_LIMIT_BURST: 'set RATE_LIMIT_PER_SECOND; twice as many may come at once',

@@ -12,7 +12,7 @@ export function migrateCommand(program: Command) {
     raiseOomScore(config);
     const store = await openStore(config, () => undefined);
     try {
-      await waitForDatabase(store.database, config.DATABASE_CONNECT_TIMEOUT_MS);
+      await waitForDatabase(store.database);
       await assertReleaseIsSupported(store.database.pool);
       const { applied } = await migrateDatabase(store.connection);
       await keepUidHost(store.database.pool, config.PUBLIC_URL);

@@ -65,7 +65,7 @@ export async function run(
   const interruption: { signal?: string } = {};
   try {
     const database = store.database.withAudit({ actor: 'operator', actorId: null, action });
-    await waitForDatabase(database, config.DATABASE_CONNECT_TIMEOUT_MS);
+    await waitForDatabase(database);
     if (storeOptions.poolSize === 1) {
       await assertNoPooler(store);
       await terminateOnSignal(store, interruption);

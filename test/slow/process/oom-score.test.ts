@@ -23,7 +23,7 @@ test.runIf(process.platform === 'linux').each(['provider list', 'migrate'])(
   async (command) => {
     // No server listens there, so that the command waits.
     const DATABASE_URL = `postgres://booking@127.0.0.1:${await freePort()}/booking`;
-    const { pid } = startCli(command.split(' '), { DATABASE_URL, DATABASE_CONNECT_TIMEOUT_MS: '240000' });
+    const { pid } = startCli(command.split(' '), { DATABASE_URL });
     await expect.poll(() => scoreOf(pid!), { timeout: 60_000 }).toBe('1000');
   },
 );

@@ -101,7 +101,7 @@ async function connectError(query: string) {
     writeMs: 10_000,
   });
   try {
-    await waitForDatabase(database, 3_000_000);
+    await waitForDatabase(database, { waitMs: 3_000_000 });
     return 'none';
   } catch (error) {
     return describeError(error);
