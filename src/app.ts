@@ -96,9 +96,8 @@ export async function buildApp(options: AppOptions) {
   addHooks(app, isShuttingDown, strictTransport(settings.publicUrl));
   observeRequests(app, options, parts);
   app.decorate('errorFormats', []);
-  const repaired = plugins
-    .flatMap(({ routes = [] }) => routes)
-    .flatMap(({ prefix, repairsPaths }) => (repairsPaths ? (prefix ?? []) : []));
+  const routes = plugins.flatMap((plugin) => plugin.routes?.(config) ?? []);
+  const repaired = routes.flatMap(({ prefix, repairsPaths }) => (repairsPaths ? (prefix ?? []) : []));
   app.decorate('pathRepairs', [(_request, path) => repaired.some((prefix) => isBelow(prefix, path))]);
   registerErrorHandler(app, formatV2Error);
 
@@ -133,9 +132,8 @@ export async function buildApp(options: AppOptions) {
   await app.register(bodies);
   await app.register(v2, { prefix: '/v2', ...services, groups: operations.flatMap(({ groups }) => groups) });
   await app.register(legacy, services);
-  for (const { prefix = '', load } of plugins.flatMap(({ routes = [] }) => routes))
-    await app.register(await load(), { ...services, plugins, prefix });
-  for (const { routes } of parts) routes?.(app, services);
+  for (const { prefix = '', load } of routes) await app.register(await load(), { ...services, plugins, prefix });
+  for (const part of parts) part.routes?.(app, services);
   return app;
 }
 

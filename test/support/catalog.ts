@@ -1,11 +1,11 @@
 import type { InjectOptions } from 'fastify';
 import { onTestFinished } from 'vitest';
-import type { Settings } from '../../src/core/settings.ts';
+import type { AppOptions } from '../../src/app.ts';
 import type { ServerContext } from '../../src/interfaces/plugin/define-plugin.ts';
 import { pages } from '../../src/plugins/pages/index.ts';
 import { updateCatalogSettings } from '../../src/domains/school/catalog-settings/service.ts';
 import { visitor } from './pages.ts';
-import { openTestApp, send, type Provider, type TestApp } from './test-app.ts';
+import { config, openTestApp, send, type Provider, type TestApp } from './test-app.ts';
 
 let schools = 0;
 
@@ -33,10 +33,13 @@ export async function openCatalog({ app }: Pick<TestApp, 'app'>, me: Provider, f
 export async function openOwnHost(
   { database }: Pick<TestApp, 'database'>,
   me: Provider,
-  { host = `courses-${me.id}.example`, ...options }: { host?: string; settings?: Settings } = {},
+  { host = `courses-${me.id}.example`, ...options }: { host?: string } & Partial<AppOptions> = {},
 ) {
   await updateCatalogSettings(await me.ctx(), { enabled: true, host });
-  const { app } = await openTestApp(database, { ...options, parts: [await pages.server!({} as ServerContext)] });
+  const { app } = await openTestApp(database, {
+    ...options,
+    parts: [await pages.server!({ config, ...options } as ServerContext)],
+  });
   onTestFinished(() => app.close());
   const read = (url: string, at = host) =>
     send(app, { method: 'GET', url, headers: { host: at, 'accept-language': 'en' } });

@@ -92,7 +92,7 @@ export type Plugin = {
   name: string;
   settings?: PluginSettings;
   commands?: CommandGroup[];
-  routes?: Routes[];
+  routes?: (config: PluginConfig) => Routes[];
   operations?: (config: PluginConfig) => Promise<Operations>;
   watched?: (config: Config) => Promise<Partial<Watched>>;
   /** Tables whose old rows are deleted. */

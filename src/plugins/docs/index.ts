@@ -27,6 +27,6 @@ const pages = [
 /** The API reference and the guides of docs/. */
 export const docs = definePlugin({
   name: 'docs',
-  routes: [{ load: async () => (await import('./routes.ts')).docsRoutes }],
+  routes: () => [{ load: async () => (await import('./routes.ts')).docsRoutes }],
   docs: { pages, path: '/docs' },
 });

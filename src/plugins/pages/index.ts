@@ -1,5 +1,6 @@
 import { deleteWhere, type Task } from '../../database/housekeeping.ts';
 import { definePlugin } from '../../interfaces/plugin/define-plugin.ts';
+import { pagesSettings } from './settings.ts';
 
 const postsTask: Task = {
   table: 'catalog_posts',
@@ -14,10 +15,16 @@ const postsTask: Task = {
 /** The course users' own pages, and the public catalog of each school that has switched it on. */
 export const pages = definePlugin({
   name: 'pages',
-  routes: [
-    { prefix: '/my', repairsPaths: true, load: async () => (await import('./my/routes.ts')).personalPagesPlugin },
-    { prefix: '/catalog', repairsPaths: true, load: async () => (await import('./catalog/routes.tsx')).catalogPlugin },
-  ],
+  settings: pagesSettings,
+  routes(config) {
+    const { PERSONAL_PAGES: hasPersonalPages } = config.of(pagesSettings);
+    const loadPersonal = async () => (await import('./my/routes.ts')).personalPagesPlugin;
+    const loadCatalog = async () => (await import('./catalog/routes.tsx')).createCatalogPlugin(hasPersonalPages);
+    return [
+      ...(hasPersonalPages ? [{ prefix: '/my', repairsPaths: true as const, load: loadPersonal }] : []),
+      { prefix: '/catalog', repairsPaths: true, load: loadCatalog },
+    ];
+  },
   async operations() {
     const { interestRoutes, catalogSettingsRoutes } = await import('./catalog/operations.ts');
     return {
@@ -30,7 +37,8 @@ export const pages = definePlugin({
   docs: { pages: ['pages', 'catalog', 'embed', 'accessibility'] },
   watched: async () => ({ checks: [(await import('./catalog/checks.ts')).hostCheck] }),
   housekeeping: [postsTask],
-  server: async () => {
+  server: async ({ config }) => {
+    const { PERSONAL_PAGES: hasPersonalPages } = config.of(pagesSettings);
     const [{ ownHostPlugin, formatOwnHost }, { createHostNames, protectHosts }] = await Promise.all([
       import('./catalog/routes.tsx'),
       import('./catalog/host-names.ts'),
@@ -38,7 +46,7 @@ export const pages = definePlugin({
     const hostNames = createHostNames();
     return {
       observe: (app, settings) => protectHosts(app, hostNames, formatOwnHost(settings)),
-      routes: (app, services) => void app.register(ownHostPlugin, { ...services, hostNames }),
+      routes: (app, services) => void app.register(ownHostPlugin, { ...services, hostNames, hasPersonalPages }),
     };
   },
 });

@@ -29,11 +29,11 @@ export function cachedPage(
   { countRequest }: Services,
   { readParameters = () => ({}), toItem = getItem, weight = 5 }: Options = {},
 ) {
-  const identify = (request: FastifyRequest) => [
-    toItem(request),
-    request.catalog.view.paths.lang,
-    readParameters(request.query as Record<string, unknown>),
-  ];
+  const identify = (request: FastifyRequest) => {
+    const { paths, hasPersonalPages } = request.catalog.view;
+    const parameters = readParameters(request.query as Record<string, unknown>);
+    return [toItem(request), paths.lang, hasPersonalPages, parameters];
+  };
   const limits = [limitByAddress(countRequest), countMore(countRequest, weight - 1)] as const;
   const route = listRoute.document(() => ['catalog', 'dates'], identify, ...limits);
   return { ...route, config: { ...route.config, readParameters } };

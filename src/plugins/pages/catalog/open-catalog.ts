@@ -11,13 +11,14 @@ import { readQuery } from './query.ts';
 import { texts } from '../texts.ts';
 import { createPaths, createUrls } from './view.ts';
 
-type Options = Services & { lookup: SchoolLookup; isOwnHost: boolean };
+export type CatalogOptions = Services & { hasPersonalPages: boolean; lookup: SchoolLookup; isOwnHost: boolean };
 
 /**
  * A preParsing hook that finds the catalog of a request, by the slug in the path or by the host name; a former slug
  * redirects. Names that no catalog had lately are counted by address first.
  */
-export function openCatalog({ database, settings, countRequest, lookup, isOwnHost }: Options) {
+export function openCatalog(options: CatalogOptions) {
+  const { database, settings, countRequest, hasPersonalPages, lookup, isOwnHost } = options;
   const limit = limitByAddress(countRequest);
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const name = isOwnHost ? toHostName(request.raw) : (request.params as { school: string }).school;
@@ -39,6 +40,7 @@ export function openCatalog({ database, settings, countRequest, lookup, isOwnHos
     request.catalog = {
       view: {
         school,
+        hasPersonalPages,
         language,
         texts: texts[language],
         paths,

@@ -69,7 +69,7 @@ export const pages: FastifyPluginAsync<Services> = async (app, services) => {
         loadDescriptions(toSchoolContext(ctx), course.id),
       ]);
       const own = dates.filter(isHeld);
-      const isAwaited = own.length === 0 && (await acceptsInterests(ctx));
+      const isAwaited = own.length === 0 && (await acceptsInterests(ctx, view));
       return sendPage(reply, 200, <Course {...{ view, course, dates: own, descriptions, isAwaited }} />);
     },
   });

@@ -17,9 +17,9 @@ import { sendRobots, sitemap } from './feeds/sitemap.ts';
 import { bookingPages } from './booking/routes.tsx';
 import { protectForms } from './forms.ts';
 import { interestPages } from './interests/routes.tsx';
-import { createSchoolLookup, type SchoolLookup } from './find-school.ts';
+import { createSchoolLookup } from './find-school.ts';
 import { addHostConstraint, ownHost, type HostNames } from './host-names.ts';
-import { openCatalog } from './open-catalog.ts';
+import { openCatalog, type CatalogOptions } from './open-catalog.ts';
 import { pages } from './pages.tsx';
 import { formatErrorsWith } from '../send-page.tsx';
 import { catalogStyle } from '../style.ts';
@@ -27,18 +27,23 @@ import { getTheme } from './theme.ts';
 import { Notice } from './views/notice.tsx';
 
 /** The catalogs below `/catalog/<slug>`. */
-export const catalogPlugin: FastifyPluginAsync<Services> = async (app, services) => {
-  hideRoutes(app);
-  setErrorFormat(app, formatErrors(services.settings, toStylePath(services)));
-  serveAsset(app, '', catalogStyle);
-  serveEmbed(app, services.settings);
-  app.setNotFoundHandler(refuseUnknown(services));
-  const lookup = createSchoolLookup({ $client: services.database.pool });
-  await app.register(schoolPages, { ...services, prefix: '/:school', lookup, isOwnHost: false });
-};
+export const createCatalogPlugin =
+  (hasPersonalPages: boolean): FastifyPluginAsync<Services> =>
+  async (app, services) => {
+    hideRoutes(app);
+    setErrorFormat(app, formatErrors(services.settings, toStylePath(services)));
+    serveAsset(app, '', catalogStyle);
+    serveEmbed(app, services.settings);
+    app.setNotFoundHandler(refuseUnknown(services));
+    const lookup = createSchoolLookup({ $client: services.database.pool });
+    const options = { ...services, hasPersonalPages, lookup, isOwnHost: false };
+    await app.register(schoolPages, { ...options, prefix: '/:school' });
+  };
+
+type OwnHostServices = Services & { hostNames: HostNames; hasPersonalPages: boolean };
 
 /** The catalogs at the root of their own host names. */
-export const ownHostPlugin: FastifyPluginAsync<Services & { hostNames: HostNames }> = async (app, services) => {
+export const ownHostPlugin: FastifyPluginAsync<OwnHostServices> = async (app, services) => {
   hideRoutes(app);
   setErrorFormat(app, formatOwnHost(services.settings));
   app.get('/robots.txt', (_request, reply) => sendRobots(reply, []));
@@ -63,10 +68,7 @@ const formatErrors = ({ defaultLanguage }: Services['settings'], stylePath: stri
     return { language: view.language, frame: (content) => <Notice view={view} {...content} /> };
   });
 
-const schoolPages: FastifyPluginAsync<Services & { lookup: SchoolLookup; isOwnHost: boolean }> = async (
-  app,
-  options,
-) => {
+const schoolPages: FastifyPluginAsync<CatalogOptions> = async (app, options) => {
   await preparePages(app);
   app.decorateRequest('catalog');
   app.addHook('onRequest', (_request, reply, done) => {

@@ -9,6 +9,8 @@ import { getTheme } from './theme.ts';
 /** The data that every page of a catalog shows beside its own. */
 export type View = PageView & {
   school: CatalogSchool;
+  /** False: nothing leads to `/my`. */
+  hasPersonalPages: boolean;
   paths: Paths;
   /** The addresses for feeds and search engines, without a chosen language. */
   urls: Links;

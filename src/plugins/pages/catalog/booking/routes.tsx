@@ -87,7 +87,7 @@ export const bookingPages: FastifyPluginAsync<Services> = async (app, services) 
     const { view } = request.catalog;
     const { key } = request.params;
     if (!isKey(key)) throw Problem.notFound('Page');
-    const confirmation = await loadConfirmation(toSchoolContext(ctx), key);
+    const confirmation = await loadConfirmation(toSchoolContext(ctx), key, view);
     if (!confirmation) return sendEnded(reply, view);
     return sendPage(reply, 200, <Confirmed {...{ view, confirmation }} />);
   });

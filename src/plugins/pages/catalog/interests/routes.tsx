@@ -59,8 +59,8 @@ const getCourse = async (request: FastifyRequest<ItemRoute>) =>
   Problem.assertFound(await findCourse(request.ctx, readId(request)), 'Course');
 
 /** True if the form of a course is shown. */
-async function isAwaited({ ctx }: FastifyRequest, courseId: number) {
-  return !(await findDatedCourses(ctx, courseId)).has(courseId) && acceptsInterests(ctx);
+async function isAwaited({ ctx, catalog }: FastifyRequest, courseId: number) {
+  return !(await findDatedCourses(ctx, courseId)).has(courseId) && acceptsInterests(ctx, catalog.view);
 }
 
 /** The form with the reason and what to do. */
