@@ -1,13 +1,12 @@
-import { and, asc, eq, gt, type SQL } from 'drizzle-orm';
+import { and, asc, eq, gt, sql, type Placeholder, type SQL } from 'drizzle-orm';
 import type { Ctx } from '../../database/context.ts';
 import { type IsShown, limitToShown, shownOrder, type ReadMembers } from '../closed-members.ts';
 import type { Filter, Filters } from '../filters.ts';
-import type { BatchLoader, Key } from '../loaders.ts';
+import { opaqueParam, type BatchLoader, type Key, type LoaderContext } from '../loaders.ts';
 import type { ItemQuery } from '../list-query.ts';
 import { newBudget, ResponseTooLarge } from '../response-budget.ts';
 import { defaultScope, isOwn, type Tenant, type TenantScope, type TenantTable } from '../tenant-scope.ts';
 import { countOnce, nearestCursor, noPageHints, rememberCursor, setUpperBound } from './page-hints.ts';
-import { preparedPage } from './prepared-page.ts';
 import {
   findKeysByProbes,
   isAfter,
@@ -203,4 +202,34 @@ function getProbes(conditions: Condition[], order: Order): Probe[] {
     probes.set(key, { column, condition: all, isAdditional: found !== condition, isBroad });
   }
   return [...probes.values()];
+}
+
+type PreparedQuery = {
+  /** Equal for queries whose conditions differ by the provider alone. */
+  statementKey: string;
+  since_id: number | undefined;
+  condition(providerId: Placeholder): SQL | undefined;
+};
+
+/** Finds a page in the order of ids and loads its rows with one statement, prepared once for each `statementKey`. */
+function preparedPage<Row extends Key>(table: TenantTable, loader: BatchLoader<Row>) {
+  const load = loader.loadFromSubquery();
+  return async (
+    context: LoaderContext,
+    { statementKey, since_id, condition }: PreparedQuery,
+    { limit, offset }: Slice,
+  ): Promise<Row[]> => {
+    const isSince = since_id !== undefined;
+    const ids = (providerId: Placeholder) => {
+      const ordered = context.db
+        .select({ id: table.id })
+        .from(table)
+        .where(and(condition(providerId), isSince ? gt(table.id, sql.placeholder('since_id')) : undefined))
+        .orderBy(asc(table.id));
+      const number = (name: string) => opaqueParam(sql.placeholder(name), 'bigint');
+      return sql`(${ordered.getSQL()} limit ${number('limit')} offset ${number('offset')})`;
+    };
+    const rows = await load(context, `${statementKey} ${isSince}`, ids, { since_id, limit, offset });
+    return rows.sort((one, other) => one.id - other.id);
+  };
 }

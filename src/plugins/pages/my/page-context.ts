@@ -1,14 +1,34 @@
+import type { CookieSerializeOptions } from '@fastify/cookie';
 import { preferredLanguage, type Language } from '../../../core/reference/language.ts';
 import type { Ctx } from '../../../database/context.ts';
 import type { Queryable } from '../../../database/statements.ts';
-import type { FastifyRequest } from 'fastify';
+import type { Settings } from '../../../core/settings.ts';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Services } from '../../../http/auth/authenticate.ts';
 import { getRoute } from '../../../http/route-name.ts';
 import { findBookingSettings } from '../../../domains/school/booking-settings/service.ts';
 import { createContext } from '../../../domains/school/schools/service.ts';
-import { changeCookie, sessionCookie, type Cookie } from './cookie.ts';
 import { texts } from '../texts.ts';
 import { createPaths, type Paths } from './view.ts';
+
+/** A cookie until the browser is closed. Browsers accept the prefix only by https and from this very host. */
+function hostCookie({ publicUrl }: Settings, name: string) {
+  const secure = publicUrl.startsWith('https:');
+  const fullName = secure ? `__Host-${name}` : name;
+  const options: CookieSerializeOptions = { path: '/', httpOnly: true, sameSite: 'lax', secure };
+  return {
+    read: ({ cookies }: FastifyRequest) => cookies[fullName],
+    set: (reply: FastifyReply, value: string) => reply.setCookie(fullName, value, options),
+    clear: (reply: FastifyReply) => reply.clearCookie(fullName, options),
+  };
+}
+
+/** Contains the session's secret; the session expires on its own. */
+const sessionCookie = (settings: Settings) => hostCookie(settings, 'session');
+/** A flash cookie for the page that confirms a password change. */
+const changeCookie = (settings: Settings) => hostCookie(settings, 'password-changed');
+
+type Cookie = ReturnType<typeof hostCookie>;
 
 /** Owner of a link or session; without an id that of a booking, who has no account. */
 type Person = { providerId: number; userId: number | null; adminUserId?: number | null };
