@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { bigint, check, index, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
-import { id, instant, reference } from './columns.ts';
+import { id, indexWhere, instant, reference } from './columns.ts';
 
 const actors = ['key', 'course_user', 'admin_user', 'operator', 'server'] as const;
 export type Actor = (typeof actors)[number];
@@ -26,9 +26,7 @@ export const auditEntries = pgTable(
   (t) => [
     primaryKey({ name: 'audit_entries_pk', columns: [t.providerId, t.id] }),
     index('audit_entries_id').on(t.id),
-    index('audit_entries_course_user')
-      .on(t.providerId, t.actorId, t.id)
-      .where(sql`${t.actor} = 'course_user'`),
+    indexWhere('audit_entries_course_user', [t.providerId, t.actorId, t.id], sql`${t.actor} = 'course_user'`),
     check('audit_entries_actor', sql`${t.actor} in ('key', 'course_user', 'admin_user', 'operator', 'server')`),
     check('audit_entries_actor_id', sql`(${t.actorId} is null) = (${t.actor} in ('operator', 'server'))`),
   ],

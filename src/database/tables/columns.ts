@@ -26,6 +26,12 @@ const getProviderColumn = ({ table }: AnyPgColumn) => (table as unknown as { pro
 export const tenantKey = (name: string, column: AnyPgColumn, to: AnyPgColumn) =>
   foreignKey({ name, columns: [getProviderColumn(column), column], foreignColumns: [getProviderColumn(to), to] });
 
+/** An index of the rows for which a condition holds. */
+export const indexWhere = (name: string, columns: (AnyPgColumn | SQL)[], condition: SQL) =>
+  index(name)
+    .on(...(columns as [AnyPgColumn]))
+    .where(condition);
+
 /** A timestamp with microseconds, read as text in the service's time zone; a JavaScript Date would lose precision. */
 export const instant = () => timestamp({ withTimezone: true, precision: 6, mode: 'string' });
 

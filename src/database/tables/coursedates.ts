@@ -16,7 +16,17 @@ import {
   timestamp,
   unique,
 } from 'drizzle-orm/pg-core';
-import { caseFolded, id, instant, reference, searchIndex, searchWords, tenantKey, timestamps } from './columns.ts';
+import {
+  caseFolded,
+  id,
+  indexWhere,
+  instant,
+  reference,
+  searchIndex,
+  searchWords,
+  tenantKey,
+  timestamps,
+} from './columns.ts';
 import { courses } from './courses.ts';
 import { instructors, locations, places } from './places.ts';
 import { providers } from './providers.ts';
@@ -128,32 +138,30 @@ export const courseDates = pgTable(
     foreignKey({ name: 'course_dates_place_fk', columns: [t.placeId], foreignColumns: [places.id] }),
     unique('course_dates_course').on(t.providerId, t.courseId, t.id),
     // Covers a list's filters, but for updated_at, which changes with every booking.
-    index('course_dates_list')
-      .on(t.providerId, t.id, t.courseId, t.isVisible, t.statusId)
-      .where(sql`${t.deletedAt} is null`),
+    indexWhere(
+      'course_dates_list',
+      [t.providerId, t.id, t.courseId, t.isVisible, t.statusId],
+      sql`${t.deletedAt} is null`,
+    ),
     index('course_dates_visible').on(t.providerId, t.isVisible, t.id),
     index('course_dates_seats').on(t.providerId, seatsStatus(t), t.id),
     index('course_dates_under_minimum').on(t.providerId, t.id).where(isUnderMinimum(t)),
     searchIndex('course_dates_words', t),
     index('course_dates_starts').on(t.providerId, t.startsAt, t.id),
     // Covers the query for next course dates.
-    index('course_dates_upcoming')
-      .on(t.providerId, t.startsAt, t.id, t.courseId, t.startAt, t.zone, t.deadlineAt, t.visibleWhenPassedDeadline)
-      .where(sql`${t.isVisible} and ${t.statusId} <> 3 and ${t.parentId} is null and ${t.deletedAt} is null`),
+    indexWhere(
+      'course_dates_upcoming',
+      [t.providerId, t.startsAt, t.id, t.courseId, t.startAt, t.zone, t.deadlineAt, t.visibleWhenPassedDeadline],
+      sql`${t.isVisible} and ${t.statusId} <> 3 and ${t.parentId} is null and ${t.deletedAt} is null`,
+    ),
     index('course_dates_ends').on(t.providerId, t.endsAt, t.id),
     index('course_dates_created').on(t.providerId, t.createdAt, t.id),
     index('course_dates_updated').on(t.providerId, t.updatedAt, t.id),
     index('course_dates_status').on(t.providerId, t.statusId, t.id),
     index('course_dates_participants').on(t.providerId, t.hasParticipants, t.id),
-    index('course_dates_parent')
-      .on(t.providerId, t.parentId, t.id)
-      .where(sql`${t.parentId} is not null`),
-    index('course_dates_bundle')
-      .on(t.providerId, t.bundleId, t.id)
-      .where(sql`${t.bundleId} is not null`),
-    index('course_dates_location')
-      .on(t.providerId, t.locationId)
-      .where(sql`${t.locationId} is not null`),
+    indexWhere('course_dates_parent', [t.providerId, t.parentId, t.id], sql`${t.parentId} is not null`),
+    indexWhere('course_dates_bundle', [t.providerId, t.bundleId, t.id], sql`${t.bundleId} is not null`),
+    indexWhere('course_dates_location', [t.providerId, t.locationId], sql`${t.locationId} is not null`),
     check('course_dates_waiting_mode', sql`${t.waitingMode} in ('promote', 'offer')`),
     check('course_dates_offer_hours', sql`${t.offerHours} between 1 and 168`),
     check('course_dates_status_known', sql`${t.statusId} between 1 and 4`),
@@ -209,15 +217,13 @@ export const gatherings = pgTable(
     primaryKey({ name: 'gatherings_pk', columns: [t.providerId, t.id] }),
     tenantKey('gatherings_date_fk', t.courseDateId, courseDates.id),
     tenantKey('gatherings_location_fk', t.locationId, locations.id),
-    index('gatherings_date')
-      .on(t.providerId, t.courseDateId, t.startsAt, t.id)
-      .where(sql`${t.deletedAt} is null`),
-    index('gatherings_deleted')
-      .on(t.providerId, t.courseDateId)
-      .where(sql`${t.deletedAt} is not null`),
-    index('gatherings_location')
-      .on(t.providerId, t.locationId)
-      .where(sql`${t.locationId} is not null and ${t.deletedAt} is null`),
+    indexWhere('gatherings_date', [t.providerId, t.courseDateId, t.startsAt, t.id], sql`${t.deletedAt} is null`),
+    indexWhere('gatherings_deleted', [t.providerId, t.courseDateId], sql`${t.deletedAt} is not null`),
+    indexWhere(
+      'gatherings_location',
+      [t.providerId, t.locationId],
+      sql`${t.locationId} is not null and ${t.deletedAt} is null`,
+    ),
     check('gatherings_order', sql`${t.gatheringEndAt} > ${t.gatheringAt}`),
   ],
 );
@@ -256,12 +262,8 @@ export const cancellations = pgTable(
     primaryKey({ name: 'cancellations_pk', columns: [t.providerId, t.courseDateId] }),
     tenantKey('cancellations_course_date_fk', t.courseDateId, courseDates.id),
     tenantKey('cancellations_move_to_fk', t.moveTo, courseDates.id),
-    index('cancellations_move_to')
-      .on(t.providerId, t.moveTo)
-      .where(sql`${t.moveTo} is not null`),
-    index('cancellations_unfinished')
-      .on(t.providerId, t.courseDateId)
-      .where(sql`${t.finishedAt} is null`),
+    indexWhere('cancellations_move_to', [t.providerId, t.moveTo], sql`${t.moveTo} is not null`),
+    indexWhere('cancellations_unfinished', [t.providerId, t.courseDateId], sql`${t.finishedAt} is null`),
   ],
 );
 

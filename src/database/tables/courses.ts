@@ -16,6 +16,7 @@ import {
   caseFolded,
   folded,
   id,
+  indexWhere,
   instant,
   longText,
   reference,
@@ -98,26 +99,20 @@ export const courses = pgTable(
     uniqueIndex('courses_active_title')
       .on(t.providerId, caseFolded(t.title))
       .where(sql`${t.isActive} and ${t.deletedAt} is null`),
-    index('courses_folded_title')
-      .on(t.providerId, folded(t.title))
-      .where(sql`${t.isActive} and ${t.deletedAt} is null`),
+    indexWhere('courses_folded_title', [t.providerId, folded(t.title)], sql`${t.isActive} and ${t.deletedAt} is null`),
     // Covers a list's filters, so that a page's ids come from an index-only scan.
-    index('courses_list')
-      .on(t.providerId, t.id, t.isActive, t.type, t.publishingPlatform)
-      .where(sql`${t.deletedAt} is null`),
+    indexWhere(
+      'courses_list',
+      [t.providerId, t.id, t.isActive, t.type, t.publishingPlatform],
+      sql`${t.deletedAt} is null`,
+    ),
     index('courses_active').on(t.providerId, t.isActive, t.id),
-    index('courses_reference')
-      .on(t.providerId, caseFolded(t.reference))
-      .where(sql`${t.reference} is not null`),
+    indexWhere('courses_reference', [t.providerId, caseFolded(t.reference)], sql`${t.reference} is not null`),
     searchIndex('courses_words', t),
     index('courses_created').on(t.providerId, t.createdAt, t.id),
     index('courses_updated').on(t.providerId, t.updatedAt, t.id),
-    index('courses_customer')
-      .on(t.providerId, t.customerId, t.id)
-      .where(sql`${t.customerId} is not null`),
-    index('courses_completion')
-      .on(t.providerId, t.id)
-      .where(sql`${t.completionMinShare} is not null`),
+    indexWhere('courses_customer', [t.providerId, t.customerId, t.id], sql`${t.customerId} is not null`),
+    indexWhere('courses_completion', [t.providerId, t.id], sql`${t.completionMinShare} is not null`),
     check('courses_completion_min_share', sql`${t.completionMinShare} between 0 and 1`),
     check('courses_title', sql`${t.title} <> ''`),
     check('courses_type', sql`${t.type} in ('public', 'internal', 'corporate')`),

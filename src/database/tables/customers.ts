@@ -15,6 +15,7 @@ import {
   caseFolded,
   digitsOf,
   id,
+  indexWhere,
   instant,
   reference,
   searchIndex,
@@ -77,25 +78,23 @@ export const customers = pgTable(
     foreignKey({ name: 'customers_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] }),
     tenantKey('customers_parent_fk', t.parentCustomerId, t.id),
     tenantKey('customers_seller_fk', t.sellerId, adminMemberships.adminUserId),
-    index('customers_orgnr')
-      .on(t.providerId, digitsOf(t.orgnr))
-      .where(sql`${t.orgnr} is not null`),
-    index('customers_email')
-      .on(t.providerId, caseFolded(t.email))
-      .where(sql`${t.email} is not null`),
-    index('customers_reference_id')
-      .on(t.providerId, caseFolded(t.customerReferenceId))
-      .where(sql`${t.customerReferenceId} is not null`),
-    index('customers_reference')
-      .on(t.providerId, caseFolded(t.customerReference))
-      .where(sql`${t.customerReference} is not null`),
+    indexWhere('customers_orgnr', [t.providerId, digitsOf(t.orgnr)], sql`${t.orgnr} is not null`),
+    indexWhere('customers_email', [t.providerId, caseFolded(t.email)], sql`${t.email} is not null`),
+    indexWhere(
+      'customers_reference_id',
+      [t.providerId, caseFolded(t.customerReferenceId)],
+      sql`${t.customerReferenceId} is not null`,
+    ),
+    indexWhere(
+      'customers_reference',
+      [t.providerId, caseFolded(t.customerReference)],
+      sql`${t.customerReference} is not null`,
+    ),
     searchIndex('customers_words', t),
     index('customers_created').on(t.providerId, t.createdAt, t.id),
     index('customers_parent').on(t.providerId, t.parentCustomerId),
     index('customers_updated').on(t.providerId, t.updatedAt, t.id),
-    index('customers_kept')
-      .on(t.providerId, t.keptUntil)
-      .where(sql`${t.keptUntil} is not null`),
+    indexWhere('customers_kept', [t.providerId, t.keptUntil], sql`${t.keptUntil} is not null`),
     check('customers_title', sql`${t.title} <> ''`),
     check('customers_type', sql`${t.type} in (1, 2)`),
     check('customers_status', sql`${t.status} in (1, 2)`),

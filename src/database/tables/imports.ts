@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { boolean, foreignKey, index, integer, jsonb, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
-import { instant, reference } from './columns.ts';
+import { indexWhere, instant, reference } from './columns.ts';
 import { providers } from './providers.ts';
 
 /** Item id of each imported `ref`, so that a later run can continue; `kind` is the record type. */
@@ -18,9 +18,11 @@ export const importRefs = pgTable(
   (t) => [
     primaryKey({ name: 'import_refs_pk', columns: [t.providerId, t.kind, t.ref] }),
     // Partial, or the planner would look refs up by it before the table has statistics.
-    index('import_refs_item')
-      .on(t.providerId, t.kind, t.itemId)
-      .where(sql`${t.kind} in ('booking', 'customer', 'order', 'order_line', 'participant', 'tag', 'user')`),
+    indexWhere(
+      'import_refs_item',
+      [t.providerId, t.kind, t.itemId],
+      sql`${t.kind} in ('booking', 'customer', 'order', 'order_line', 'participant', 'tag', 'user')`,
+    ),
     foreignKey({ name: 'import_refs_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] }),
   ],
 );
@@ -58,8 +60,6 @@ export const stagedLines = pgTable(
   (t) => [
     primaryKey({ name: 'staged_lines_pk', columns: [t.providerId, t.line, t.part] }),
     index('staged_lines_line').on(t.providerId, t.kind, t.line),
-    index('staged_lines_ref')
-      .on(t.providerId, t.refKind, t.ref)
-      .where(sql`${t.ref} is not null`),
+    indexWhere('staged_lines_ref', [t.providerId, t.refKind, t.ref], sql`${t.ref} is not null`),
   ],
 );

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { check, index, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core';
 import { languages } from '../../core/reference/language.ts';
-import { earlierHashes, earlierHashesIndex, id, instant, reference, tenantKey } from './columns.ts';
+import { earlierHashes, earlierHashesIndex, id, indexWhere, instant, reference, tenantKey } from './columns.ts';
 import { courseDates } from './coursedates.ts';
 import { courses } from './courses.ts';
 
@@ -37,16 +37,16 @@ export const courseInterests = pgTable(
     uniqueIndex('course_interests_open')
       .on(t.providerId, t.courseId, t.email)
       .where(sql`${t.notifiedAt} is null`),
-    index('course_interests_due')
-      .on(t.providerId, t.courseId, t.id)
-      .where(sql`${t.confirmedAt} is not null and ${t.notifiedAt} is null`),
+    indexWhere(
+      'course_interests_due',
+      [t.providerId, t.courseId, t.id],
+      sql`${t.confirmedAt} is not null and ${t.notifiedAt} is null`,
+    ),
     uniqueIndex('course_interests_link').on(t.providerId, t.linkHash),
     earlierHashesIndex('course_interests_earlier_hashes', t),
     index('course_interests_course').on(t.providerId, t.courseId, t.id),
     index('course_interests_email').on(t.providerId, t.email),
-    index('course_interests_course_date')
-      .on(t.providerId, t.courseDateId)
-      .where(sql`${t.courseDateId} is not null`),
+    indexWhere('course_interests_course_date', [t.providerId, t.courseDateId], sql`${t.courseDateId} is not null`),
     check('course_interests_notified', sql`${t.notifiedAt} is null or ${t.confirmedAt} is not null`),
     check('course_interests_date', sql`(${t.notifiedAt} is null) = (${t.courseDateId} is null)`),
   ],

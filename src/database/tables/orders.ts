@@ -17,14 +17,15 @@ import { languages } from '../../core/reference/language.ts';
 import { campaigns, vouchers } from './campaigns.ts';
 import {
   caseFolded,
+  folded,
   id,
+  indexWhere,
   instant,
   reference,
   searchIndex,
   searchWords,
   tenantKey,
   timestamps,
-  folded,
 } from './columns.ts';
 import { courseDates } from './coursedates.ts';
 import { products } from './courses.ts';
@@ -88,27 +89,17 @@ export const orders = pgTable(
     tenantKey('orders_campaign_fk', t.campaignId, campaigns.id),
     tenantKey('orders_seller_fk', t.sellerId, adminMemberships.adminUserId),
     tenantKey('orders_first_fk', t.firstOrderId, t.id),
-    index('orders_first')
-      .on(t.providerId, t.firstOrderId, t.id)
-      .where(sql`${t.firstOrderId} is not null`),
-    index('orders_not_exported')
-      .on(t.providerId, t.id)
-      .where(sql`${t.exportedAt} is null`),
+    indexWhere('orders_first', [t.providerId, t.firstOrderId, t.id], sql`${t.firstOrderId} is not null`),
+    indexWhere('orders_not_exported', [t.providerId, t.id], sql`${t.exportedAt} is null`),
     index('orders_exported').on(t.providerId, t.exportedAt, t.id),
     index('orders_paid').on(t.providerId, t.isPaid, t.id),
-    index('orders_campaign')
-      .on(t.providerId, t.campaignId, t.id)
-      .where(sql`${t.campaignId} is not null`),
+    indexWhere('orders_campaign', [t.providerId, t.campaignId, t.id], sql`${t.campaignId} is not null`),
     searchIndex('orders_words', t),
     index('orders_created').on(t.providerId, t.createdAt, t.id),
     index('orders_updated').on(t.providerId, t.updatedAt, t.id),
     index('orders_customer').on(t.providerId, t.customerId, t.id),
-    index('orders_invoice_email')
-      .on(t.providerId, caseFolded(t.invoiceEmail))
-      .where(sql`${t.invoiceEmail} is not null`),
-    index('orders_kept')
-      .on(t.providerId, t.keptUntil)
-      .where(sql`${t.keptUntil} is not null`),
+    indexWhere('orders_invoice_email', [t.providerId, caseFolded(t.invoiceEmail)], sql`${t.invoiceEmail} is not null`),
+    indexWhere('orders_kept', [t.providerId, t.keptUntil], sql`${t.keptUntil} is not null`),
     check('orders_kind', sql`${t.kind} in ('order', 'credit', 'difference')`),
     check('orders_first_order', sql`(${t.firstOrderId} is null) = (${t.kind} = 'order')`),
     check('orders_credit_applied', sql`${t.creditApplied} >= 0 and (${t.kind} = 'credit' or ${t.creditApplied} = 0)`),
@@ -149,9 +140,7 @@ export const orderLines = pgTable(
     tenantKey('order_lines_credits_fk', t.creditsLineId, t.id),
     // An order sells a product once; a credit takes back a part of a line once.
     unique('order_lines_order').on(t.providerId, t.orderId, t.productId, t.creditsLineId).nullsNotDistinct(),
-    index('order_lines_credits')
-      .on(t.providerId, t.creditsLineId)
-      .where(sql`${t.creditsLineId} is not null`),
+    indexWhere('order_lines_credits', [t.providerId, t.creditsLineId], sql`${t.creditsLineId} is not null`),
     index('order_lines_product').on(t.providerId, t.productId, t.orderId),
     check('order_lines_quantity', sql`${t.quantity} <> 0 and (${t.quantity} < 0) = (${t.creditsLineId} is not null)`),
     check(
@@ -186,9 +175,7 @@ export const bookings = pgTable(
     tenantKey('bookings_order_fk', t.orderId, orders.id),
     tenantKey('bookings_date_fk', t.courseDateId, courseDates.id),
     uniqueIndex('bookings_order').on(t.providerId, t.orderId),
-    index('bookings_booker_email')
-      .on(t.providerId, caseFolded(t.bookerEmail))
-      .where(sql`${t.bookerEmail} is not null`),
+    indexWhere('bookings_booker_email', [t.providerId, caseFolded(t.bookerEmail)], sql`${t.bookerEmail} is not null`),
     check('bookings_language', sql`${t.language} in ('en', 'no')`),
   ],
 );
@@ -216,9 +203,7 @@ export const payments = pgTable(
     uniqueIndex('payments_reference')
       .on(t.providerId, t.orderId, t.reference, t.method)
       .where(sql`${t.reversedAt} is null and ${t.reference} is not null`),
-    index('payments_folded_reference')
-      .on(t.providerId, folded(t.reference))
-      .where(sql`${t.reference} is not null`),
+    indexWhere('payments_folded_reference', [t.providerId, folded(t.reference)], sql`${t.reference} is not null`),
     index('payments_order').on(t.providerId, t.orderId, t.id),
     index('payments_paid').on(t.providerId, t.paidAt, t.id),
     index('payments_created').on(t.providerId, t.createdAt, t.id),

@@ -12,7 +12,7 @@ import {
   uniqueIndex,
   type AnyPgColumn,
 } from 'drizzle-orm/pg-core';
-import { caseFolded, id, instant, reference, tenantKey } from './columns.ts';
+import { caseFolded, id, indexWhere, instant, reference, tenantKey } from './columns.ts';
 import { courseDates } from './coursedates.ts';
 import { bookings } from './orders.ts';
 import { participants } from './participants.ts';
@@ -156,38 +156,18 @@ export const outbox = pgTable(
     tenantKey('outbox_participant_fk', t.participantId, participants.id),
     tenantKey('outbox_course_date_fk', t.courseDateId, courseDates.id),
     tenantKey('outbox_refused_address_fk', t.refusedAddressId, refusedAddresses.id),
-    index('outbox_unsent')
-      .on(t.providerId, t.dueAt, t.id)
-      .where(sql`${t.sentAt} is null and ${t.failedAt} is null`),
+    indexWhere('outbox_unsent', [t.providerId, t.dueAt, t.id], sql`${t.sentAt} is null and ${t.failedAt} is null`),
     index('outbox_delayed').on(t.attempts, t.dueAt).where(sql.raw(isDelayedSql)),
-    index('outbox_user')
-      .on(t.providerId, t.userId)
-      .where(sql`${t.userId} is not null`),
-    index('outbox_named_user')
-      .on(t.providerId, t.namedUserId)
-      .where(sql`${t.namedUserId} is not null`),
-    index('outbox_booking')
-      .on(t.providerId, t.bookingId)
-      .where(sql`${t.bookingId} is not null`),
-    index('outbox_participant')
-      .on(t.providerId, t.participantId)
-      .where(sql`${t.participantId} is not null`),
-    index('outbox_course_date')
-      .on(t.providerId, t.courseDateId)
-      .where(sql`${t.courseDateId} is not null`),
-    index('outbox_refused_address')
-      .on(t.providerId, t.refusedAddressId)
-      .where(sql`${t.refusedAddressId} is not null`),
-    index('outbox_admin_user')
-      .on(t.providerId, t.adminUserId)
-      .where(sql`${t.adminUserId} is not null`),
-    index('outbox_address')
-      .on(t.providerId, caseFolded(t.address))
-      .where(sql`${t.address} is not null`),
+    indexWhere('outbox_user', [t.providerId, t.userId], sql`${t.userId} is not null`),
+    indexWhere('outbox_named_user', [t.providerId, t.namedUserId], sql`${t.namedUserId} is not null`),
+    indexWhere('outbox_booking', [t.providerId, t.bookingId], sql`${t.bookingId} is not null`),
+    indexWhere('outbox_participant', [t.providerId, t.participantId], sql`${t.participantId} is not null`),
+    indexWhere('outbox_course_date', [t.providerId, t.courseDateId], sql`${t.courseDateId} is not null`),
+    indexWhere('outbox_refused_address', [t.providerId, t.refusedAddressId], sql`${t.refusedAddressId} is not null`),
+    indexWhere('outbox_admin_user', [t.providerId, t.adminUserId], sql`${t.adminUserId} is not null`),
+    indexWhere('outbox_address', [t.providerId, caseFolded(t.address)], sql`${t.address} is not null`),
     index('outbox_school').on(t.providerId, t.id).where(isWithoutPerson(t)),
-    index('outbox_failed')
-      .on(t.providerId, t.id)
-      .where(sql`${t.failedAt} is not null`),
+    indexWhere('outbox_failed', [t.providerId, t.id], sql`${t.failedAt} is not null`),
     index('outbox_created').on(t.providerId, t.createdAt, t.id),
     index('outbox_id').on(t.id),
     check(

@@ -13,7 +13,7 @@ import {
   text,
   uniqueIndex,
 } from 'drizzle-orm/pg-core';
-import { id, instant, reference, tenantKey, timestamps } from './columns.ts';
+import { id, indexWhere, instant, reference, tenantKey, timestamps } from './columns.ts';
 import { courseDates, gatherings } from './coursedates.ts';
 import { bookings, orderLines } from './orders.ts';
 import { courseUsers } from './users.ts';
@@ -68,9 +68,7 @@ export const participants = pgTable(
     index('participants_paid').on(t.providerId, t.paidId, t.id),
     index('participants_created').on(t.providerId, t.createdAt, t.id),
     index('participants_updated').on(t.providerId, t.updatedAt, t.id),
-    index('participants_held')
-      .on(t.providerId, t.heldUntil)
-      .where(sql`${t.heldUntil} is not null`),
+    indexWhere('participants_held', [t.providerId, t.heldUntil], sql`${t.heldUntil} is not null`),
     check(
       'participants_hold',
       sql`${t.heldFor} is null or ${t.heldFor} = 'offer' and ${t.statusId} = 7 or ${t.heldFor} = 'name' and ${t.statusId} in (2, 7)`,

@@ -4,6 +4,7 @@ import {
   caseFolded,
   folded,
   id,
+  indexWhere,
   instant,
   reference,
   searchIndex,
@@ -74,9 +75,7 @@ export const courseUsers = pgTable(
     index('course_users_created').on(t.providerId, t.createdAt, t.id),
     index('course_users_updated').on(t.providerId, t.updatedAt, t.id),
     searchIndex('course_users_words', t),
-    index('course_users_external_id')
-      .on(t.providerId, t.externalId)
-      .where(sql`${t.externalId} is not null`),
+    indexWhere('course_users_external_id', [t.providerId, t.externalId], sql`${t.externalId} is not null`),
     index('course_users_customer').on(t.providerId, t.customerId, t.id),
   ],
 );

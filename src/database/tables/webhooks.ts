@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
-import { bigint, boolean, check, foreignKey, index, integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
-import { id, instant, reference, tenantKey, timestamps } from './columns.ts';
+import { bigint, boolean, check, foreignKey, integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
+import { id, indexWhere, instant, reference, tenantKey, timestamps } from './columns.ts';
 import { providers } from './providers.ts';
 
 export const payloads = ['full', 'thin'] as const;
@@ -48,9 +48,7 @@ export const webhooks = pgTable(
   },
   (t) => [
     primaryKey({ name: 'webhooks_pk', columns: [t.providerId, t.id] }),
-    index('webhooks_due')
-      .on(t.dueAt)
-      .where(sql`${t.isActive} and (${t.isWaiting} or ${t.resyncs} <> '{}')`),
+    indexWhere('webhooks_due', [t.dueAt], sql`${t.isActive} and (${t.isWaiting} or ${t.resyncs} <> '{}')`),
     foreignKey({ name: 'webhooks_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] }),
     check('webhooks_payload', sql`${t.payload} in ('full', 'thin')`),
     check('webhooks_disabled', sql`(${t.disabledAt} is null) = (${t.disabledReason} is null)`),
