@@ -12,17 +12,15 @@ import {
   uniqueIndex,
 } from 'drizzle-orm/pg-core';
 import { tags } from './catalog.ts';
-import { caseFolded, id, instant, reference, tenantKey, timestamps } from './columns.ts';
+import { caseFolded, instant, reference, tenantKey, tenantTable, timestamps } from './columns.ts';
 import { courses } from './courses.ts';
 import { customers } from './customers.ts';
 import { providers } from './providers.ts';
 
 /** A discount for a period: a campaign or a customer's agreement. Its status follows from the time and its orders. */
-export const campaigns = pgTable(
+export const campaigns = tenantTable(
   'campaigns',
   {
-    providerId: reference().notNull(),
-    id: id(),
     title: text(),
     type: text({ enum: ['Campaign', 'Agreement'] }).notNull(),
     isActive: boolean().notNull().default(true),
@@ -39,7 +37,6 @@ export const campaigns = pgTable(
     ...timestamps(),
   },
   (t) => [
-    primaryKey({ name: 'campaigns_pk', columns: [t.providerId, t.id] }),
     foreignKey({ name: 'campaigns_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] }),
     uniqueIndex('campaigns_code')
       .on(t.providerId, caseFolded(t.campaignCode))
@@ -88,11 +85,9 @@ export const campaignTags = pgTable(
 );
 
 /** A voucher, redeemable in parts. `balance` = `amount` − `spent_before` (before the import) − redemptions. */
-export const vouchers = pgTable(
+export const vouchers = tenantTable(
   'vouchers',
   {
-    providerId: reference().notNull(),
-    id: id(),
     code: text().notNull(),
     currency: text().notNull().default('NOK'),
     amount: numeric({ precision: 12, scale: 2 }).notNull(),
@@ -104,7 +99,6 @@ export const vouchers = pgTable(
     ...timestamps(),
   },
   (t) => [
-    primaryKey({ name: 'vouchers_pk', columns: [t.providerId, t.id] }),
     foreignKey({ name: 'vouchers_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] }),
     uniqueIndex('vouchers_code')
       .on(t.providerId, caseFolded(t.code))

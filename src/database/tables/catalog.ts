@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { bigint, check, foreignKey, index, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core';
-import { caseFolded, folded, id, reference, tenantKey, timestamps } from './columns.ts';
+import { caseFolded, folded, reference, tenantKey, tenantTable, timestamps } from './columns.ts';
 import { courses } from './courses.ts';
 import { providers } from './providers.ts';
 
@@ -44,11 +44,13 @@ export const catalogAddresses = pgTable(
 );
 
 /** A provider's keywords for its courses: tags filter, labels are only shown. */
-export const tags = pgTable(
+export const tags = tenantTable(
   'tags',
-  { providerId: reference().notNull(), id: id(), title: text().notNull(), ...timestamps() },
+  {
+    title: text().notNull(),
+    ...timestamps(),
+  },
   (t) => [
-    primaryKey({ name: 'tags_pk', columns: [t.providerId, t.id] }),
     foreignKey({ name: 'tags_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] }),
     uniqueIndex('tags_title').on(t.providerId, caseFolded(t.title)),
     index('tags_folded_title').on(t.providerId, folded(t.title)),
@@ -67,11 +69,13 @@ export const courseTags = pgTable(
   ],
 );
 
-export const labels = pgTable(
+export const labels = tenantTable(
   'labels',
-  { providerId: reference().notNull(), id: id(), title: text().notNull(), ...timestamps() },
+  {
+    title: text().notNull(),
+    ...timestamps(),
+  },
   (t) => [
-    primaryKey({ name: 'labels_pk', columns: [t.providerId, t.id] }),
     foreignKey({ name: 'labels_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] }),
     uniqueIndex('labels_title').on(t.providerId, caseFolded(t.title)),
     index('labels_folded_title').on(t.providerId, folded(t.title)),

@@ -1,4 +1,4 @@
-import { getTableColumns, getTableName, is, sql, type SQL } from 'drizzle-orm';
+import { getTableColumns, getTableName, is, sql, type BuildExtraConfigColumns, type SQL } from 'drizzle-orm';
 import { toSnakeCase } from 'drizzle-orm/casing';
 import {
   bigint,
@@ -6,11 +6,15 @@ import {
   foreignKey,
   index,
   PgCustomColumn,
+  pgTable,
+  primaryKey,
   text,
   timestamp,
   type AnyPgColumn,
   type PgColumn,
+  type PgColumnBuilderBase,
   type PgTable,
+  type PgTableExtraConfigValue,
 } from 'drizzle-orm/pg-core';
 
 /** Naming of columns without a name of their own. */
@@ -25,6 +29,20 @@ const getProviderColumn = ({ table }: AnyPgColumn) => (table as unknown as { pro
 /** A foreign key to a row of the same provider. */
 export const tenantKey = (name: string, column: AnyPgColumn, to: AnyPgColumn) =>
   foreignKey({ name, columns: [getProviderColumn(column), column], foreignColumns: [getProviderColumn(to), to] });
+
+const tenantColumns = () => ({ providerId: reference().notNull(), id: id() });
+
+/** A table of rows that a provider owns, with the key of provider and id. */
+export const tenantTable = <Name extends string, Columns extends Record<string, PgColumnBuilderBase>>(
+  name: Name,
+  columns: Columns,
+  constraints: (t: BuildExtraConfigColumns<Name, TenantColumns & Columns, 'pg'>) => PgTableExtraConfigValue[],
+) =>
+  pgTable<Name, TenantColumns & Columns>(name, { ...tenantColumns(), ...columns }, (t) => [
+    primaryKey({ name: `${name}_pk`, columns: [t.providerId as AnyPgColumn, t.id as AnyPgColumn] }),
+    ...constraints(t),
+  ]);
+type TenantColumns = ReturnType<typeof tenantColumns>;
 
 /** An index of the rows for which a condition holds. */
 export const indexWhere = (name: string, columns: (AnyPgColumn | SQL)[], condition: SQL) =>

@@ -18,13 +18,13 @@ import {
 } from 'drizzle-orm/pg-core';
 import {
   caseFolded,
-  id,
   indexWhere,
   instant,
   reference,
   searchIndex,
   searchWords,
   tenantKey,
+  tenantTable,
   timestamps,
 } from './columns.ts';
 import { courses } from './courses.ts';
@@ -32,13 +32,13 @@ import { instructors, locations, places } from './places.ts';
 import { providers } from './providers.ts';
 
 /** A named group of course dates; a date belongs to at most one. */
-export const bundles = pgTable(
+export const bundles = tenantTable(
   'bundles',
-  { providerId: reference().notNull(), id: id(), title: text().notNull(), ...timestamps() },
-  (t) => [
-    primaryKey({ name: 'bundles_pk', columns: [t.providerId, t.id] }),
-    foreignKey({ name: 'bundles_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] }),
-  ],
+  {
+    title: text().notNull(),
+    ...timestamps(),
+  },
+  (t) => [foreignKey({ name: 'bundles_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] })],
 );
 
 const day = () => date({ mode: 'string' });
@@ -67,11 +67,9 @@ export const isUnderMinimum = (t: Counted) =>
   sql`${t.numConfirmed} + ${t.numOverbooked} < ${t.capacityMin} and ${t.statusId} <> 3`;
 
 /** A scheduled run of a course. `timezone` is the client's value; `zone` falls back to the service's time zone. */
-export const courseDates = pgTable(
+export const courseDates = tenantTable(
   'course_dates',
   {
-    providerId: reference().notNull(),
-    id: id(),
     courseId: reference().notNull(),
     parentId: reference(),
     bundleId: reference(),
@@ -130,7 +128,6 @@ export const courseDates = pgTable(
     ...searchWords('title'),
   },
   (t) => [
-    primaryKey({ name: 'course_dates_pk', columns: [t.providerId, t.id] }),
     tenantKey('course_dates_course_fk', t.courseId, courses.id),
     tenantKey('course_dates_parent_fk', t.parentId, t.id),
     tenantKey('course_dates_bundle_fk', t.bundleId, bundles.id),
@@ -194,11 +191,9 @@ export const courseDateInstructors = pgTable(
 );
 
 /** A session of a course date; `zone` is copied from it, since a generated column can only use its own row. */
-export const gatherings = pgTable(
+export const gatherings = tenantTable(
   'gatherings',
   {
-    providerId: reference().notNull(),
-    id: id(),
     courseDateId: reference().notNull(),
     locationId: reference(),
     gatheringAt: timestamp({ mode: 'string' }).notNull(),
@@ -214,7 +209,6 @@ export const gatherings = pgTable(
     deletedAt: instant(),
   },
   (t) => [
-    primaryKey({ name: 'gatherings_pk', columns: [t.providerId, t.id] }),
     tenantKey('gatherings_date_fk', t.courseDateId, courseDates.id),
     tenantKey('gatherings_location_fk', t.locationId, locations.id),
     indexWhere('gatherings_date', [t.providerId, t.courseDateId, t.startsAt, t.id], sql`${t.deletedAt} is null`),

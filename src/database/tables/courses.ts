@@ -15,7 +15,6 @@ import {
 import {
   caseFolded,
   folded,
-  id,
   indexWhere,
   instant,
   longText,
@@ -23,6 +22,7 @@ import {
   searchIndex,
   searchWords,
   tenantKey,
+  tenantTable,
   timestamps,
 } from './columns.ts';
 import { customers } from './customers.ts';
@@ -43,11 +43,9 @@ const texts = () => ({
   textAudience: written(),
 });
 
-export const courses = pgTable(
+export const courses = tenantTable(
   'courses',
   {
-    providerId: reference().notNull(),
-    id: id(),
     customerId: reference(),
     title: text().notNull(),
     /** The last segment of the course's catalog address. */
@@ -93,7 +91,6 @@ export const courses = pgTable(
     ...searchWords('title', 'reference'),
   },
   (t) => [
-    primaryKey({ name: 'courses_pk', columns: [t.providerId, t.id] }),
     foreignKey({ name: 'courses_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] }),
     tenantKey('courses_customer_fk', t.customerId, customers.id),
     uniqueIndex('courses_active_title')
@@ -140,11 +137,9 @@ export const courseTranslations = pgTable(
 );
 
 /** A product of a course, sold by order lines; each course is created with one main product. */
-export const products = pgTable(
+export const products = tenantTable(
   'products',
   {
-    providerId: reference().notNull(),
-    id: id(),
     courseId: reference().notNull(),
     itemNumber: text().notNull().default(''),
     title: text().notNull(),
@@ -161,7 +156,6 @@ export const products = pgTable(
     ...timestamps(),
   },
   (t) => [
-    primaryKey({ name: 'products_pk', columns: [t.providerId, t.id] }),
     tenantKey('products_course_fk', t.courseId, courses.id),
     index('products_course').on(t.providerId, t.courseId, t.id),
     index('products_created').on(t.providerId, t.createdAt, t.id),

@@ -1,37 +1,24 @@
 import { sql } from 'drizzle-orm';
-import {
-  boolean,
-  check,
-  foreignKey,
-  index,
-  integer,
-  jsonb,
-  pgTable,
-  primaryKey,
-  smallint,
-  text,
-} from 'drizzle-orm/pg-core';
+import { boolean, check, foreignKey, index, integer, jsonb, smallint, text } from 'drizzle-orm/pg-core';
 import {
   caseFolded,
   digitsOf,
-  id,
   indexWhere,
   instant,
   reference,
   searchIndex,
   searchWords,
   tenantKey,
+  tenantTable,
   timestamps,
 } from './columns.ts';
 import { adminMemberships } from './people.ts';
 import { providers } from './providers.ts';
 
 /** A company or private person that pays for courses. */
-export const customers = pgTable(
+export const customers = tenantTable(
   'customers',
   {
-    providerId: reference().notNull(),
-    id: id(),
     parentCustomerId: reference(),
     sellerId: reference(),
     title: text().notNull(),
@@ -74,7 +61,6 @@ export const customers = pgTable(
     ...searchWords('title', 'orgnr', 'email', 'customer_reference_id', 'customer_reference'),
   },
   (t) => [
-    primaryKey({ name: 'customers_pk', columns: [t.providerId, t.id] }),
     foreignKey({ name: 'customers_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] }),
     tenantKey('customers_parent_fk', t.parentCustomerId, t.id),
     tenantKey('customers_seller_fk', t.sellerId, adminMemberships.adminUserId),

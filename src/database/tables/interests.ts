@@ -1,16 +1,22 @@
 import { sql } from 'drizzle-orm';
-import { check, index, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core';
+import { check, index, text, uniqueIndex } from 'drizzle-orm/pg-core';
 import { languages } from '../../core/reference/language.ts';
-import { earlierHashes, earlierHashesIndex, id, indexWhere, instant, reference, tenantKey } from './columns.ts';
+import {
+  earlierHashes,
+  earlierHashesIndex,
+  indexWhere,
+  instant,
+  reference,
+  tenantKey,
+  tenantTable,
+} from './columns.ts';
 import { courseDates } from './coursedates.ts';
 import { courses } from './courses.ts';
 
 /** E-mail addresses that get one mail when a course has a date. They count once they are confirmed by a link. */
-export const courseInterests = pgTable(
+export const courseInterests = tenantTable(
   'course_interests',
   {
-    providerId: reference().notNull(),
-    id: id(),
     courseId: reference().notNull(),
     /** In lower case. */
     email: text().notNull(),
@@ -31,7 +37,6 @@ export const courseInterests = pgTable(
     courseDateId: reference(),
   },
   (t) => [
-    primaryKey({ name: 'course_interests_pk', columns: [t.providerId, t.id] }),
     tenantKey('course_interests_course_fk', t.courseId, courses.id),
     tenantKey('course_interests_course_date_fk', t.courseDateId, courseDates.id),
     uniqueIndex('course_interests_open')

@@ -18,13 +18,13 @@ import { campaigns, vouchers } from './campaigns.ts';
 import {
   caseFolded,
   folded,
-  id,
   indexWhere,
   instant,
   reference,
   searchIndex,
   searchWords,
   tenantKey,
+  tenantTable,
   timestamps,
 } from './columns.ts';
 import { courseDates } from './coursedates.ts';
@@ -37,11 +37,9 @@ const money = () => numeric({ precision: 12, scale: 2 });
 const percent = () => numeric({ precision: 5, scale: 2 });
 
 /** An order: payer, invoice address and totals as agreed. */
-export const orders = pgTable(
+export const orders = tenantTable(
   'orders',
   {
-    providerId: reference().notNull(),
-    id: id(),
     customerId: reference(),
     campaignId: reference(),
     sellerId: reference(),
@@ -83,7 +81,6 @@ export const orders = pgTable(
     ...searchWords('your_reference', 'booker'),
   },
   (t) => [
-    primaryKey({ name: 'orders_pk', columns: [t.providerId, t.id] }),
     foreignKey({ name: 'orders_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] }),
     tenantKey('orders_customer_fk', t.customerId, customers.id),
     tenantKey('orders_campaign_fk', t.campaignId, campaigns.id),
@@ -108,11 +105,9 @@ export const orders = pgTable(
 );
 
 /** One product of an order; prices and discounts of each stage (order, invoice, export) are null until then. */
-export const orderLines = pgTable(
+export const orderLines = tenantTable(
   'order_lines',
   {
-    providerId: reference().notNull(),
-    id: id(),
     orderId: reference().notNull(),
     productId: reference().notNull(),
     quantity: integer().notNull(),
@@ -134,7 +129,6 @@ export const orderLines = pgTable(
     ...timestamps(),
   },
   (t) => [
-    primaryKey({ name: 'order_lines_pk', columns: [t.providerId, t.id] }),
     tenantKey('order_lines_order_fk', t.orderId, orders.id),
     tenantKey('order_lines_product_fk', t.productId, products.id),
     tenantKey('order_lines_credits_fk', t.creditsLineId, t.id),
@@ -152,11 +146,9 @@ export const orderLines = pgTable(
 );
 
 /** One booking request: booker, course date and order. */
-export const bookings = pgTable(
+export const bookings = tenantTable(
   'bookings',
   {
-    providerId: reference().notNull(),
-    id: id(),
     orderId: reference().notNull(),
     courseDateId: reference().notNull(),
     bookerName: text(),
@@ -171,7 +163,6 @@ export const bookings = pgTable(
     ...timestamps(),
   },
   (t) => [
-    primaryKey({ name: 'bookings_pk', columns: [t.providerId, t.id] }),
     tenantKey('bookings_order_fk', t.orderId, orders.id),
     tenantKey('bookings_date_fk', t.courseDateId, courseDates.id),
     uniqueIndex('bookings_order').on(t.providerId, t.orderId),
@@ -183,11 +174,9 @@ export const bookings = pgTable(
 export const paymentMethods = ['invoice', 'cash', 'card', 'bank', 'other'] as const;
 
 /** A payment of an order; of a credit the refund, which is negative. A reversed one stays and no longer counts. */
-export const payments = pgTable(
+export const payments = tenantTable(
   'payments',
   {
-    providerId: reference().notNull(),
-    id: id(),
     orderId: reference().notNull(),
     amount: numeric({ precision: 12, scale: 2 }).notNull(),
     method: text({ enum: paymentMethods }).notNull().default('other'),
@@ -198,7 +187,6 @@ export const payments = pgTable(
     ...timestamps(),
   },
   (t) => [
-    primaryKey({ name: 'payments_pk', columns: [t.providerId, t.id] }),
     tenantKey('payments_order_fk', t.orderId, orders.id),
     uniqueIndex('payments_reference')
       .on(t.providerId, t.orderId, t.reference, t.method)

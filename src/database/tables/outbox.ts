@@ -12,7 +12,7 @@ import {
   uniqueIndex,
   type AnyPgColumn,
 } from 'drizzle-orm/pg-core';
-import { caseFolded, id, indexWhere, instant, reference, tenantKey } from './columns.ts';
+import { caseFolded, id, indexWhere, instant, reference, tenantKey, tenantTable } from './columns.ts';
 import { courseDates } from './coursedates.ts';
 import { bookings } from './orders.ts';
 import { participants } from './participants.ts';
@@ -69,11 +69,9 @@ const withDate = sqlList(['moved_away', 'notice_full', 'notice_under_minimum', '
 const withInterest = sqlList(['interest_confirmation', 'date_published']);
 
 /** E-mail addresses that a mail server has refused for good: no more mails go there, unless the mark is lifted. */
-export const refusedAddresses = pgTable(
+export const refusedAddresses = tenantTable(
   'refused_addresses',
   {
-    providerId: reference().notNull(),
-    id: id(),
     email: text().notNull(),
     /** Answer of the mail server, in one line. */
     reason: text().notNull(),
@@ -84,7 +82,6 @@ export const refusedAddresses = pgTable(
     liftedAt: instant(),
   },
   (t) => [
-    primaryKey({ name: 'refused_addresses_pk', columns: [t.providerId, t.id] }),
     foreignKey({ name: 'refused_addresses_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] }),
     uniqueIndex('refused_addresses_email').on(t.providerId, caseFolded(t.email)),
   ],

@@ -13,17 +13,15 @@ import {
   text,
   uniqueIndex,
 } from 'drizzle-orm/pg-core';
-import { id, indexWhere, instant, reference, tenantKey, timestamps } from './columns.ts';
+import { indexWhere, instant, reference, tenantKey, tenantTable, timestamps } from './columns.ts';
 import { courseDates, gatherings } from './coursedates.ts';
 import { bookings, orderLines } from './orders.ts';
 import { courseUsers } from './users.ts';
 
 /** A course user on a course date. A trigger maintains the date's seat counters. */
-export const participants = pgTable(
+export const participants = tenantTable(
   'participants',
   {
-    providerId: reference().notNull(),
-    id: id(),
     bookingId: reference().notNull(),
     courseId: reference().notNull(),
     courseDateId: reference().notNull(),
@@ -51,7 +49,6 @@ export const participants = pgTable(
     archivedAt: instant(),
   },
   (t) => [
-    primaryKey({ name: 'participants_pk', columns: [t.providerId, t.id] }),
     tenantKey('participants_booking_fk', t.bookingId, bookings.id),
     // References date and course together, so that the copied course id cannot differ from the date's.
     foreignKey({
@@ -122,11 +119,9 @@ export const attendances = pgTable(
 );
 
 /** Every mark of a participant's attendance; the newest by `marked_at` is the attendance. */
-export const attendanceMarks = pgTable(
+export const attendanceMarks = tenantTable(
   'attendance_marks',
   {
-    providerId: reference().notNull(),
-    id: id(),
     participantId: reference().notNull(),
     gatheringId: reference().notNull(),
     attended: boolean(),
@@ -138,7 +133,6 @@ export const attendanceMarks = pgTable(
     createdAt: instant().notNull(),
   },
   (t) => [
-    primaryKey({ name: 'attendance_marks_pk', columns: [t.providerId, t.id] }),
     tenantKey('attendance_marks_participant_fk', t.participantId, participants.id),
     tenantKey('attendance_marks_gathering_fk', t.gatheringId, gatherings.id),
     uniqueIndex('attendance_marks_nonce').on(t.providerId, t.participantId, t.gatheringId, t.nonce),

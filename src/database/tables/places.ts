@@ -8,11 +8,10 @@ import {
   index,
   integer,
   pgTable,
-  primaryKey,
   text,
   uniqueIndex,
 } from 'drizzle-orm/pg-core';
-import { caseFolded, id, instant, reference, tenantKey, timestamps } from './columns.ts';
+import { caseFolded, instant, reference, tenantKey, tenantTable, timestamps } from './columns.ts';
 import { adminMemberships, roles } from './people.ts';
 import { providers } from './providers.ts';
 
@@ -36,11 +35,9 @@ export const places = pgTable(
 );
 
 /** Instructors; may also be admin users. */
-export const instructors = pgTable(
+export const instructors = tenantTable(
   'instructors',
   {
-    providerId: reference().notNull(),
-    id: id(),
     adminUserId: reference(),
     firstname: text().notNull(),
     lastname: text().notNull(),
@@ -55,7 +52,6 @@ export const instructors = pgTable(
     archivedAt: instant(),
   },
   (t) => [
-    primaryKey({ name: 'instructors_pk', columns: [t.providerId, t.id] }),
     foreignKey({ name: 'instructors_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] }),
     tenantKey('instructors_admin_user_fk', t.adminUserId, adminMemberships.adminUserId),
     index('instructors_created').on(t.providerId, t.createdAt, t.id),
@@ -64,11 +60,9 @@ export const instructors = pgTable(
 );
 
 /** A provider's venues, with default capacities for new course dates. */
-export const locations = pgTable(
+export const locations = tenantTable(
   'locations',
   {
-    providerId: reference().notNull(),
-    id: id(),
     placeId: reference(),
     instructorId: reference(),
     title: text(),
@@ -105,7 +99,6 @@ export const locations = pgTable(
     ...timestamps(),
   },
   (t) => [
-    primaryKey({ name: 'locations_pk', columns: [t.providerId, t.id] }),
     foreignKey({ name: 'locations_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] }),
     foreignKey({ name: 'locations_place_fk', columns: [t.placeId], foreignColumns: [places.id] }),
     tenantKey('locations_instructor_fk', t.instructorId, instructors.id),

@@ -16,7 +16,7 @@ import {
 import { keyProfiles } from '../../core/api-key.ts';
 import { languages, type Language } from '../../core/reference/language.ts';
 import type { MailSwitches } from '../../core/reference/mail-kinds.ts';
-import { currentTime, id, instant, reference, tenantKey, timestamps } from './columns.ts';
+import { currentTime, instant, reference, tenantKey, tenantTable, timestamps } from './columns.ts';
 
 export const lateCancellations = ['no', 'fee'] as const;
 
@@ -173,11 +173,9 @@ export const serviceState = pgTable(
 );
 
 /** API keys, stored and looked up as SHA-256. */
-export const apiKeys = pgTable(
+export const apiKeys = tenantTable(
   'api_keys',
   {
-    providerId: reference().notNull(),
-    id: id(),
     hash: text().notNull(),
     label: text().notNull().default(''),
     profile: text({ enum: keyProfiles }).notNull().default('full'),
@@ -190,7 +188,6 @@ export const apiKeys = pgTable(
     lastUsedAt: instant(),
   },
   (t) => [
-    primaryKey({ name: 'api_keys_pk', columns: [t.providerId, t.id] }),
     foreignKey({ name: 'api_keys_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] }),
     uniqueIndex('api_keys_hash').on(t.hash),
     uniqueIndex('api_keys_id').on(t.id),

@@ -1,26 +1,24 @@
 import { sql } from 'drizzle-orm';
-import { boolean, date, foreignKey, index, jsonb, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core';
+import { boolean, date, foreignKey, index, jsonb, text, uniqueIndex } from 'drizzle-orm/pg-core';
 import {
   caseFolded,
   folded,
-  id,
   indexWhere,
   instant,
   reference,
   searchIndex,
   searchWords,
   tenantKey,
+  tenantTable,
   timestamps,
 } from './columns.ts';
 import { customers } from './customers.ts';
 import { providers } from './providers.ts';
 
 /** A person who takes courses; belongs to one provider. */
-export const courseUsers = pgTable(
+export const courseUsers = tenantTable(
   'course_users',
   {
-    providerId: reference().notNull(),
-    id: id(),
     username: text().notNull(),
     passwordHash: text(),
     firstname: text(),
@@ -64,7 +62,6 @@ export const courseUsers = pgTable(
     ...searchWords('firstname', 'lastname', 'email'),
   },
   (t) => [
-    primaryKey({ name: 'course_users_pk', columns: [t.providerId, t.id] }),
     foreignKey({ name: 'course_users_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] }),
     tenantKey('course_users_customer_fk', t.customerId, customers.id),
     uniqueIndex('course_users_username').on(t.providerId, caseFolded(t.username)),

@@ -1,17 +1,15 @@
 import { sql } from 'drizzle-orm';
 import { bigint, boolean, check, foreignKey, integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
-import { id, indexWhere, instant, reference, tenantKey, timestamps } from './columns.ts';
+import { id, indexWhere, instant, reference, tenantKey, tenantTable, timestamps } from './columns.ts';
 import { providers } from './providers.ts';
 
 export const payloads = ['full', 'thin'] as const;
 export const disabledReasons = ['failing', 'gone'] as const;
 
 /** Endpoints that get each event of their provider. The lock guards the settings; a lease guards the delivery state. */
-export const webhooks = pgTable(
+export const webhooks = tenantTable(
   'webhooks',
   {
-    providerId: reference().notNull(),
-    id: id(),
     url: text().notNull(),
     /** Host of the URL, for the limit of requests to it. */
     host: text().notNull(),
@@ -47,7 +45,6 @@ export const webhooks = pgTable(
     ...timestamps(),
   },
   (t) => [
-    primaryKey({ name: 'webhooks_pk', columns: [t.providerId, t.id] }),
     indexWhere('webhooks_due', [t.dueAt], sql`${t.isActive} and (${t.isWaiting} or ${t.resyncs} <> '{}')`),
     foreignKey({ name: 'webhooks_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] }),
     check('webhooks_payload', sql`${t.payload} in ('full', 'thin')`),
