@@ -1,16 +1,13 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import { Type } from '@sinclair/typebox';
-import { t } from '../../../core/schema/types.ts';
+import { itemRoutes } from '../../../http/item-routes.ts';
 import { addPageRoute } from '../../../http/page-route.ts';
 import type { ReadForms } from '../../../http/parsing/read-forms.ts';
-import { responses } from '../../../http/responses.ts';
 import { LocationBody, LocationChange } from './body-schema.ts';
 import { locationList } from './list.ts';
 import { ListedLocation } from './schema.ts';
 import { createLocation, getLocation, locationErrors, locationReferences, updateLocation } from './service.ts';
 
 const tags = ['Course dates'];
-const params = Type.Object({ id: t.Id });
 const readForms: ReadForms = {
   country: ['country_code'],
   // 0 without a place.
@@ -25,6 +22,8 @@ const readAreas = (query: { include?: string[] }, isPublishable: boolean) => [
 ];
 
 export const locationRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  const items = itemRoutes(app, 'Location', tags, ListedLocation);
+
   addPageRoute(
     app,
     { ...locationList, readAreas },
@@ -38,51 +37,27 @@ export const locationRoutes: FastifyPluginAsyncTypebox = async (app) => {
     },
   );
 
-  app.post('', {
-    schema: {
-      operationId: 'createLocation',
-      summary: 'Create a location',
-      description: 'Course dates that are created at a location take over its capacities.',
-      tags,
-      profiles: ['full'],
-      body: LocationBody,
-      response: responses.created(ListedLocation),
-    },
-    config: { idempotency: {}, references: locationReferences, findBodyErrors: locationErrors },
-    handler: async ({ ctx, body }, reply) => {
-      const created = await createLocation(ctx, body);
-      return reply.created(created.id, created);
-    },
+  items.post(createLocation, {
+    operationId: 'createLocation',
+    summary: 'Create a location',
+    description: 'Course dates that are created at a location take over its capacities.',
+    body: LocationBody,
+    config: { references: locationReferences, findBodyErrors: locationErrors },
   });
 
-  app.get('/:id', {
-    schema: {
-      operationId: 'getLocation',
-      summary: 'Get a location',
-      description: 'Archived or not.',
-      tags,
-      profiles: ['full', 'read', 'booking', 'publishable'],
-      publicQuery: { parameters: [] },
-      item: 'Location',
-      params,
-      response: responses.ok(ListedLocation),
-    },
-    handler: ({ ctx, params }) => getLocation(ctx, params.id),
+  items.get(getLocation, {
+    operationId: 'getLocation',
+    summary: 'Get a location',
+    description: 'Archived or not.',
+    profiles: ['full', 'read', 'booking', 'publishable'],
+    publicQuery: { parameters: [] },
   });
 
-  app.put('/:id', {
-    schema: {
-      operationId: 'updateLocation',
-      summary: 'Update a location',
-      description: 'Only the fields sent change. Existing course dates keep their capacities.',
-      tags,
-      profiles: ['full'],
-      item: 'Location',
-      params,
-      body: LocationChange,
-      response: responses.ok(ListedLocation),
-    },
+  items.put(updateLocation, {
+    operationId: 'updateLocation',
+    summary: 'Update a location',
+    description: 'Only the fields sent change. Existing course dates keep their capacities.',
+    body: LocationChange,
     config: { readForms, references: locationReferences, findBodyErrors: locationErrors },
-    handler: ({ ctx, params, body }) => updateLocation(ctx, params.id, body),
   });
 };

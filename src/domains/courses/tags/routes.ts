@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { t } from '../../../core/schema/types.ts';
+import { itemRoutes } from '../../../http/item-routes.ts';
 import { listRoute } from '../../../http/list-cache/index.ts';
 import { responses, send } from '../../../http/responses.ts';
 import { TagBody, TagChange } from './body-schema.ts';
@@ -8,9 +8,10 @@ import { ListedTag } from './schema.ts';
 import { createTag, deleteTag, getTag, listTags, renameTag, tagFilters } from './service.ts';
 
 const tags = ['Courses'];
-const params = Type.Object({ id: t.Id });
 
 export const tagRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  const items = itemRoutes(app, 'Tag', tags, ListedTag);
+
   app.get('', {
     schema: {
       operationId: 'listTags',
@@ -45,47 +46,24 @@ export const tagRoutes: FastifyPluginAsyncTypebox = async (app) => {
     },
   });
 
-  app.get('/:id', {
-    schema: {
-      operationId: 'getTag',
-      summary: 'Get a tag',
-      description: 'With a publishable key, a tag of a public course.',
-      tags,
-      profiles: ['full', 'read', 'booking', 'publishable'],
-      publicQuery: { parameters: [] },
-      item: 'Tag',
-      params,
-      response: responses.ok(ListedTag),
-    },
-    handler: ({ ctx, params }) => getTag(ctx, params.id),
+  items.get(getTag, {
+    operationId: 'getTag',
+    summary: 'Get a tag',
+    description: 'With a publishable key, a tag of a public course.',
+    profiles: ['full', 'read', 'booking', 'publishable'],
+    publicQuery: { parameters: [] },
   });
 
-  app.put('/:id', {
-    schema: {
-      operationId: 'updateTag',
-      summary: 'Rename a tag',
-      description: 'A title that is equal to that of another tag is refused.',
-      tags,
-      profiles: ['full'],
-      item: 'Tag',
-      params,
-      body: TagChange,
-      response: responses.ok(ListedTag),
-    },
-    handler: ({ ctx, params, body }) => renameTag(ctx, params.id, body),
+  items.put(renameTag, {
+    operationId: 'updateTag',
+    summary: 'Rename a tag',
+    description: 'A title that is equal to that of another tag is refused.',
+    body: TagChange,
   });
 
-  app.delete('/:id', {
-    schema: {
-      operationId: 'deleteTag',
-      summary: 'Delete a tag',
-      description: 'Courses lose it. Refused while a campaign is for courses with it.',
-      tags,
-      profiles: ['full'],
-      item: 'Tag',
-      params,
-      response: responses.ok(ListedTag),
-    },
-    handler: ({ ctx, params }) => deleteTag(ctx, params.id),
+  items.delete(deleteTag, {
+    operationId: 'deleteTag',
+    summary: 'Delete a tag',
+    description: 'Courses lose it. Refused while a campaign is for courses with it.',
   });
 };

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { t } from '../../../core/schema/types.ts';
+import { itemRoutes } from '../../../http/item-routes.ts';
 import { listRoute } from '../../../http/list-cache/index.ts';
 import { responses, send } from '../../../http/responses.ts';
 import { registerCodedErrorFormat } from '../../../http/errors/error-handler.ts';
@@ -18,9 +19,9 @@ import {
   missingCourseId,
 } from './service.ts';
 
-const params = Type.Object({ id: t.Id });
-
 export const campaignRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  const items = itemRoutes(app, 'Campaign', ['Orders'], CampaignDetails);
+
   // Without an ETag: campaign states depend on the clock.
   app.get('', {
     schema: {
@@ -36,67 +37,35 @@ export const campaignRoutes: FastifyPluginAsyncTypebox = async (app) => {
     handler: (request, reply) => send.whole(request, reply, listCampaigns(request.ctx, request.query)),
   });
 
-  app.post('', {
-    schema: {
-      operationId: 'createCampaign',
-      summary: 'Create a campaign',
-      description:
-        'A campaign applies to all courses and customers unless it names some; an agreement without customers applies ' +
-        'only where its code is sent.',
-      tags: ['Orders'],
-      profiles: ['full'],
-      body: CampaignBody,
-      response: responses.created(CampaignDetails),
-    },
-    config: { idempotency: {}, references: campaignReferences },
-    handler: async ({ ctx, body }, reply) => {
-      const created = await createCampaign(ctx, body);
-      return reply.created(created.id, created);
-    },
-  });
-
-  app.get('/:id', {
-    schema: {
-      operationId: 'getCampaign',
-      summary: 'Get a campaign',
-      description: 'Archived or not, with its period and its uses.',
-      tags: ['Orders'],
-      profiles: ['full', 'read'],
-      item: 'Campaign',
-      params,
-      response: responses.ok(CampaignDetails),
-    },
-    handler: ({ ctx, params }) => getCampaign(ctx, params.id),
-  });
-
-  app.put('/:id', {
-    schema: {
-      operationId: 'updateCampaign',
-      summary: 'Update a campaign',
-      description: 'Only the fields sent change. Orders keep what was agreed.',
-      tags: ['Orders'],
-      profiles: ['full'],
-      item: 'Campaign',
-      params,
-      body: CampaignChange,
-      response: responses.ok(CampaignDetails),
-    },
+  items.post(createCampaign, {
+    operationId: 'createCampaign',
+    summary: 'Create a campaign',
+    description:
+      'A campaign applies to all courses and customers unless it names some; an agreement without customers applies ' +
+      'only where its code is sent.',
+    body: CampaignBody,
     config: { references: campaignReferences },
-    handler: ({ ctx, params, body }) => updateCampaign(ctx, params.id, body),
   });
 
-  app.delete('/:id', {
-    schema: {
-      operationId: 'archiveCampaign',
-      summary: 'Archive a campaign',
-      description: 'It applies no more, and its code is free for another one. A second request changes nothing.',
-      tags: ['Orders'],
-      profiles: ['full'],
-      item: 'Campaign',
-      params,
-      response: responses.ok(CampaignDetails),
-    },
-    handler: ({ ctx, params }) => archiveCampaign(ctx, params.id),
+  items.get(getCampaign, {
+    operationId: 'getCampaign',
+    summary: 'Get a campaign',
+    description: 'Archived or not, with its period and its uses.',
+    profiles: ['full', 'read'],
+  });
+
+  items.put(updateCampaign, {
+    operationId: 'updateCampaign',
+    summary: 'Update a campaign',
+    description: 'Only the fields sent change. Orders keep what was agreed.',
+    body: CampaignChange,
+    config: { references: campaignReferences },
+  });
+
+  items.delete(archiveCampaign, {
+    operationId: 'archiveCampaign',
+    summary: 'Archive a campaign',
+    description: 'It applies no more, and its code is free for another one. A second request changes nothing.',
   });
 };
 

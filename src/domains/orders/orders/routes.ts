@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { DryRunQuery, isDryRun } from '../../../core/schema/dry-run.ts';
 import { t } from '../../../core/schema/types.ts';
+import { itemRoutes } from '../../../http/item-routes.ts';
 import { addPageRoute } from '../../../http/page-route.ts';
 import { responses } from '../../../http/responses.ts';
 import { OrderChange, OrderExportBody } from './body-schema.ts';
@@ -30,37 +31,22 @@ export const orderRoutes: FastifyPluginAsyncTypebox = async (app) => {
     dependsOnTime,
   );
 
-  app.get('/:id', {
-    schema: {
-      operationId: 'getOrder',
-      summary: 'Get an order',
-      description: 'Exported or not.',
-      tags,
-      profiles: ['full', 'read'],
-      item: 'Order',
-      params,
-      querystring: OrderQuery,
-      response: responses.ok(orderList.View),
-    },
-    handler: ({ ctx, params, query }) => getOrder(ctx, params.id, query),
+  itemRoutes(app, 'Order', tags, orderList.View).get(getOrder, {
+    operationId: 'getOrder',
+    summary: 'Get an order',
+    description: 'Exported or not.',
+    profiles: ['full', 'read'],
+    querystring: OrderQuery,
   });
 };
 
 export const orderEditingRoutes: FastifyPluginAsyncTypebox = async (app) => {
-  app.put('/:id', {
-    schema: {
-      operationId: 'updateOrder',
-      summary: 'Update an order',
-      description:
-        'Only the fields sent change. After the export the reference and the invoice address are `order_exported`.',
-      tags: ['Orders'],
-      profiles: ['full'],
-      item: 'Order',
-      params: Type.Object({ id: t.Id }),
-      body: OrderChange,
-      response: responses.ok(orderSerializer.schema),
-    },
-    handler: ({ ctx, params, body }) => updateOrder(ctx, params.id, body),
+  itemRoutes(app, 'Order', tags, orderSerializer.schema).put(updateOrder, {
+    operationId: 'updateOrder',
+    summary: 'Update an order',
+    description:
+      'Only the fields sent change. After the export the reference and the invoice address are `order_exported`.',
+    body: OrderChange,
   });
 
   app.post('/:id/export', {
@@ -73,7 +59,7 @@ export const orderEditingRoutes: FastifyPluginAsyncTypebox = async (app) => {
       tags: ['Orders'],
       profiles: ['full'],
       item: 'Order',
-      params: Type.Object({ id: t.Id }),
+      params,
       querystring: DryRunQuery,
       body: OrderExportBody,
       response: responses.ok(orderSerializer.schema),

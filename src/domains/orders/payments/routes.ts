@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { t } from '../../../core/schema/types.ts';
+import { itemRoutes } from '../../../http/item-routes.ts';
 import { addPageRoute } from '../../../http/page-route.ts';
 import { responses } from '../../../http/responses.ts';
 import { PaymentBody } from './body-schema.ts';
@@ -19,18 +20,11 @@ export const paymentRoutes: FastifyPluginAsyncTypebox = async (app) => {
     profiles: ['full', 'read'],
   });
 
-  app.get('/:id', {
-    schema: {
-      operationId: 'getPayment',
-      summary: 'Get a payment',
-      description: 'Reversed or not.',
-      tags,
-      profiles: ['full', 'read'],
-      item: 'Payment',
-      params: Type.Object({ id: t.Id }),
-      response: responses.ok(Payment),
-    },
-    handler: ({ ctx, params }) => getPayment(ctx, params.id),
+  itemRoutes(app, 'Payment', tags, Payment).get(getPayment, {
+    operationId: 'getPayment',
+    summary: 'Get a payment',
+    description: 'Reversed or not.',
+    profiles: ['full', 'read'],
   });
 };
 

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { t } from '../../../core/schema/types.ts';
+import { itemRoutes } from '../../../http/item-routes.ts';
 import { listRoute } from '../../../http/list-cache/index.ts';
 import { responses, send } from '../../../http/responses.ts';
 import { registerCodedErrorFormat } from '../../../http/errors/error-handler.ts';
@@ -9,9 +10,9 @@ import { voucherList } from './list.ts';
 import { maxRedemptions, ValidVoucher, VoucherDetails } from './schema.ts';
 import { archiveVoucher, createVoucher, getVoucher, updateVoucher, validateVoucher } from './service.ts';
 
-const params = Type.Object({ id: t.Id });
-
 export const voucherRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  const items = itemRoutes(app, 'Voucher', ['Orders'], VoucherDetails);
+
   // Without an ETag: expiry depends on the clock.
   app.get('', {
     schema: {
@@ -28,64 +29,31 @@ export const voucherRoutes: FastifyPluginAsyncTypebox = async (app) => {
       send.items(request, reply, await voucherList.page(listRoute.toCtx(request), request.query)),
   });
 
-  app.post('', {
-    schema: {
-      operationId: 'createVoucher',
-      summary: 'Create a voucher',
-      description: 'Its balance is the amount.',
-      tags: ['Orders'],
-      profiles: ['full'],
-      body: VoucherBody,
-      response: responses.created(VoucherDetails),
-    },
-    config: { idempotency: {} },
-    handler: async ({ ctx, body }, reply) => {
-      const created = await createVoucher(ctx, body);
-      return reply.created(created.id, created);
-    },
+  items.post(createVoucher, {
+    operationId: 'createVoucher',
+    summary: 'Create a voucher',
+    description: 'Its balance is the amount.',
+    body: VoucherBody,
   });
 
-  app.get('/:id', {
-    schema: {
-      operationId: 'getVoucher',
-      summary: 'Get a voucher',
-      description: `Archived or not, with its redemptions: at most ${maxRedemptions}, and \`redemptions_truncated\` if there are more.`,
-      tags: ['Orders'],
-      profiles: ['full', 'read'],
-      item: 'Voucher',
-      params,
-      response: responses.ok(VoucherDetails),
-    },
-    handler: ({ ctx, params }) => getVoucher(ctx, params.id),
+  items.get(getVoucher, {
+    operationId: 'getVoucher',
+    summary: 'Get a voucher',
+    description: `Archived or not, with its redemptions: at most ${maxRedemptions}, and \`redemptions_truncated\` if there are more.`,
+    profiles: ['full', 'read'],
   });
 
-  app.put('/:id', {
-    schema: {
-      operationId: 'updateVoucher',
-      summary: 'Update a voucher',
-      description: 'Only the fields sent change. The balance changes with `amount`, which is at least what was spent.',
-      tags: ['Orders'],
-      profiles: ['full'],
-      item: 'Voucher',
-      params,
-      body: VoucherChange,
-      response: responses.ok(VoucherDetails),
-    },
-    handler: ({ ctx, params, body }) => updateVoucher(ctx, params.id, body),
+  items.put(updateVoucher, {
+    operationId: 'updateVoucher',
+    summary: 'Update a voucher',
+    description: 'Only the fields sent change. The balance changes with `amount`, which is at least what was spent.',
+    body: VoucherChange,
   });
 
-  app.delete('/:id', {
-    schema: {
-      operationId: 'archiveVoucher',
-      summary: 'Archive a voucher',
-      description: 'It pays no more; it stays listed, with `archived_at` set. A second request changes nothing.',
-      tags: ['Orders'],
-      profiles: ['full'],
-      item: 'Voucher',
-      params,
-      response: responses.ok(VoucherDetails),
-    },
-    handler: ({ ctx, params }) => archiveVoucher(ctx, params.id),
+  items.delete(archiveVoucher, {
+    operationId: 'archiveVoucher',
+    summary: 'Archive a voucher',
+    description: 'It pays no more; it stays listed, with `archived_at` set. A second request changes nothing.',
   });
 };
 

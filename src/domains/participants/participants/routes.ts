@@ -1,8 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import { Type } from '@sinclair/typebox';
-import { t } from '../../../core/schema/types.ts';
+import { itemRoutes } from '../../../http/item-routes.ts';
 import { addPageRoute } from '../../../http/page-route.ts';
-import { responses } from '../../../http/responses.ts';
 import { participantList } from './list.ts';
 import { getParticipant } from './service.ts';
 
@@ -15,18 +13,11 @@ export const participantRoutes: FastifyPluginAsyncTypebox = async (app) => {
     profiles: ['full', 'read'],
   });
 
-  app.get('/:id', {
-    schema: {
-      operationId: 'getParticipant',
-      summary: 'Get a participant',
-      description: 'With course date, course, booking and course user.',
-      tags: ['Orders'],
-      profiles: ['full', 'read'],
-      item: 'Participant',
-      params: Type.Object({ id: t.Id }),
-      querystring: participantList.ItemQuery,
-      response: responses.ok(participantList.View),
-    },
-    handler: ({ ctx, params, query }) => getParticipant(ctx, params.id, query),
+  itemRoutes(app, 'Participant', ['Orders'], participantList.View).get(getParticipant, {
+    operationId: 'getParticipant',
+    summary: 'Get a participant',
+    description: 'With course date, course, booking and course user.',
+    profiles: ['full', 'read'],
+    querystring: participantList.ItemQuery,
   });
 };

@@ -3,6 +3,7 @@ import { Type } from '@sinclair/typebox';
 import { t } from '../../../core/schema/types.ts';
 import { addPageRoute } from '../../../http/page-route.ts';
 import { toKey, type ReadForms } from '../../../http/parsing/read-forms.ts';
+import { itemRoutes } from '../../../http/item-routes.ts';
 import { responses } from '../../../http/responses.ts';
 import { addressForms, customerStatuses, customerTypes } from '../customers/schema.ts';
 import { CustomerBody, CustomerChange } from './body-schema.ts';
@@ -55,19 +56,12 @@ export const customerRoutes: FastifyPluginAsyncTypebox = async (app) => {
     },
   });
 
-  app.get('/:id', {
-    schema: {
-      operationId: 'getCustomer',
-      summary: 'Get a customer',
-      description: 'A customer of the type Private has its `employees`.',
-      tags,
-      profiles: ['full', 'read'],
-      item: 'Customer',
-      params,
-      querystring: customerList.ItemQuery,
-      response: responses.ok(customerList.View),
-    },
-    handler: ({ ctx, params, query }) => getCustomer(ctx, params.id, query),
+  itemRoutes(app, 'Customer', tags, customerList.View).get(getCustomer, {
+    operationId: 'getCustomer',
+    summary: 'Get a customer',
+    description: 'A customer of the type Private has its `employees`.',
+    profiles: ['full', 'read'],
+    querystring: customerList.ItemQuery,
   });
 
   app.put('/:id', {

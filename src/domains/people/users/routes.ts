@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { t } from '../../../core/schema/types.ts';
+import { itemRoutes } from '../../../http/item-routes.ts';
 import { listRoute } from '../../../http/list-cache/index.ts';
 import { addPageRoute } from '../../../http/page-route.ts';
 import { nameIgnored } from '../../../http/parsing/known-fields.ts';
@@ -30,18 +31,11 @@ export const courseUserRoutes: FastifyPluginAsyncTypebox = async (app) => {
     profiles: ['full', 'read'],
   });
 
-  app.get('/:id', {
-    schema: {
-      operationId: 'getCourseUser',
-      summary: 'Get a course user',
-      description: 'A person who takes part in courses, with addresses and customer.',
-      tags,
-      profiles: ['full', 'read'],
-      item: 'Course user',
-      params,
-      response: responses.ok(courseUserList.View),
-    },
-    handler: ({ ctx, params }) => getCourseUser(ctx, params.id),
+  itemRoutes(app, 'Course user', tags, courseUserList.View).get(getCourseUser, {
+    operationId: 'getCourseUser',
+    summary: 'Get a course user',
+    description: 'A person who takes part in courses, with addresses and customer.',
+    profiles: ['full', 'read'],
   });
 };
 
@@ -112,21 +106,13 @@ export const courseUserEditingRoutes: FastifyPluginAsyncTypebox = async (app) =>
     },
   });
 
-  app.put('/:id', {
-    schema: {
-      operationId: 'updateCourseUser',
-      summary: 'Update a course user',
-      description:
-        'Only the fields sent change. The username stays unless sent; a new e-mail ends the links that were mailed. ' +
-        'An e-mail and names of another course user are refused: merge them.',
-      tags,
-      profiles: ['full'],
-      item: 'Course user',
-      params: Type.Object({ id: t.Id }),
-      body: CourseUserChange,
-      response: responses.ok(CourseUser),
-    },
+  itemRoutes(app, 'Course user', tags, CourseUser).put(updateCourseUser, {
+    operationId: 'updateCourseUser',
+    summary: 'Update a course user',
+    description:
+      'Only the fields sent change. The username stays unless sent; a new e-mail ends the links that were mailed. ' +
+      'An e-mail and names of another course user are refused: merge them.',
+    body: CourseUserChange,
     config: { readForms, references: courseUserReferences },
-    handler: ({ ctx, params, body }) => updateCourseUser(ctx, params.id, body),
   });
 };

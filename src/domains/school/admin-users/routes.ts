@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { t } from '../../../core/schema/types.ts';
+import { itemRoutes } from '../../../http/item-routes.ts';
 import { listRoute } from '../../../http/list-cache/index.ts';
 import { findKept, nameIgnored } from '../../../http/parsing/known-fields.ts';
 import { responses, send } from '../../../http/responses.ts';
@@ -19,7 +20,6 @@ import {
 } from './service.ts';
 
 const tags = ['People'];
-const params = Type.Object({ id: t.Id });
 
 const AdminUserError = t.NamedObject(
   'AdminUserError',
@@ -38,6 +38,8 @@ const formatFieldLists: ErrorFormatter = (problem) =>
     : formatV2Error(problem);
 
 export const adminUserRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  const items = itemRoutes(app, 'Admin user', tags, AdminUser);
+
   app.get('', {
     schema: {
       operationId: 'listAdminUsers',
@@ -52,34 +54,19 @@ export const adminUserRoutes: FastifyPluginAsyncTypebox = async (app) => {
     handler: (request, reply) => send.whole(request, reply, listAdminUsers(listRoute.toCtx(request), request.query)),
   });
 
-  app.get('/:id', {
-    schema: {
-      operationId: 'getAdminUser',
-      summary: 'Get an admin user',
-      description: 'One that was detached is not found.',
-      tags,
-      profiles: ['full', 'read'],
-      item: 'Admin user',
-      params,
-      response: responses.ok(AdminUser),
-    },
-    handler: ({ ctx, params }) => getAdminUser(ctx, params.id),
+  items.get(getAdminUser, {
+    operationId: 'getAdminUser',
+    summary: 'Get an admin user',
+    description: 'One that was detached is not found.',
+    profiles: ['full', 'read'],
   });
 
-  app.delete('/:id', {
-    schema: {
-      operationId: 'detachAdminUser',
-      summary: 'Detach an admin user from the school',
-      description:
-        'Returns the admin user as it was. Its roles and its links end; customers, orders and instructors still name ' +
-        'it. The last administrator cannot be detached. `POST /v2/admin-users` attaches the person again.',
-      tags,
-      profiles: ['full'],
-      item: 'Admin user',
-      params,
-      response: responses.ok(AdminUser),
-    },
-    handler: ({ ctx, params }) => detachAdminUser(ctx, params.id),
+  items.delete(detachAdminUser, {
+    operationId: 'detachAdminUser',
+    summary: 'Detach an admin user from the school',
+    description:
+      'Returns the admin user as it was. Its roles and its links end; customers, orders and instructors still name ' +
+      'it. The last administrator cannot be detached. `POST /v2/admin-users` attaches the person again.',
   });
 
   await app.register(createAdminUserRoute);

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { t } from '../../../core/schema/types.ts';
+import { itemRoutes } from '../../../http/item-routes.ts';
 import { listRoute } from '../../../http/list-cache/index.ts';
 import { responses, send } from '../../../http/responses.ts';
 import { mailList } from '../../../domains/messages/mails/list.ts';
@@ -27,18 +28,11 @@ export const mailRoutes: FastifyPluginAsyncTypebox = async (app) => {
       send.items(request, reply, await mailList.page(listRoute.toCtx(request), request.query)),
   });
 
-  app.get('/:id', {
-    schema: {
-      operationId: 'getMail',
-      summary: 'Get a mail',
-      description: 'Without its text.',
-      tags,
-      profiles: ['full', 'read'],
-      item: 'Mail',
-      params,
-      response: responses.ok(Mail),
-    },
-    handler: ({ ctx, params }) => getMail(ctx, params.id),
+  itemRoutes(app, 'Mail', tags, Mail).get(getMail, {
+    operationId: 'getMail',
+    summary: 'Get a mail',
+    description: 'Without its text.',
+    profiles: ['full', 'read'],
   });
 
   app.post('/:id/resend', {

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
+import { itemRoutes } from '../../../http/item-routes.ts';
 import { listRoute } from '../../../http/list-cache/index.ts';
 import { responses } from '../../../http/responses.ts';
 import { passOnTraceparent } from '../../../http/request-log.ts';
@@ -26,6 +27,8 @@ function warn(webhook: Webhook) {
 }
 
 export const webhookRoutes: FastifyPluginAsyncTypebox<{ policy: CallPolicy }> = async (app, { policy }) => {
+  const items = itemRoutes(app, 'Webhook', tags, Webhook);
+
   // Without an ETag: delivery states change without a write of the school's.
   app.get('', {
     schema: {
@@ -59,18 +62,11 @@ export const webhookRoutes: FastifyPluginAsyncTypebox<{ policy: CallPolicy }> = 
     },
   });
 
-  app.get('/:id', {
-    schema: {
-      operationId: 'getWebhook',
-      summary: 'Get a webhook',
-      description: 'Without its secret.',
-      tags,
-      profiles: ['full', 'read'],
-      item: 'Webhook',
-      params,
-      response: responses.ok(Webhook),
-    },
-    handler: ({ ctx, params }) => service.getWebhook(ctx, params.id),
+  items.get(service.getWebhook, {
+    operationId: 'getWebhook',
+    summary: 'Get a webhook',
+    description: 'Without its secret.',
+    profiles: ['full', 'read'],
   });
 
   app.put('/:id', {
@@ -94,18 +90,10 @@ export const webhookRoutes: FastifyPluginAsyncTypebox<{ policy: CallPolicy }> = 
     },
   });
 
-  app.delete('/:id', {
-    schema: {
-      operationId: 'deleteWebhook',
-      summary: 'Delete a webhook',
-      description: 'With its log. A message that is being sent may still arrive.',
-      tags,
-      profiles: ['full'],
-      item: 'Webhook',
-      params,
-      response: responses.ok(Webhook),
-    },
-    handler: ({ ctx, params }) => service.deleteWebhook(ctx, params.id),
+  items.delete(service.deleteWebhook, {
+    operationId: 'deleteWebhook',
+    summary: 'Delete a webhook',
+    description: 'With its log. A message that is being sent may still arrive.',
   });
 
   app.post('/:id/test', {
