@@ -124,15 +124,6 @@ export async function deleteOld(
   }
 }
 
-/** Deletes the rows that webhooks wait for, for the case that no process sends their messages. */
-async function wakeWebhooks({ pool }: Pick<Database, 'pool'>, signal: AbortSignal) {
-  while (!signal.aborted) {
-    const { rows } = await pool.query<{ count: number }>('select wake_webhooks() as count');
-    if (rows[0]!.count === 0) return;
-    await sleep(pauseMs);
-  }
-}
-
 type HousekeepingOptions = {
   tasks: Task[];
   config: Pick<Config, 'values'>;
@@ -150,9 +141,6 @@ export function housekeepingJob({ tasks, config, database, log }: HousekeepingOp
         warnOfFailure(log, `The deletion of old rows of ${task.table}`, error),
       );
     }
-    await wakeWebhooks(database, signal).catch((error: unknown) =>
-      warnOfFailure(log, 'The deletion of rows of webhook_wakeups', error),
-    );
   };
   return { name: 'Housekeeping', intervalMs, run };
 }

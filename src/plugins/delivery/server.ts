@@ -4,11 +4,11 @@ import { slots, startMail } from './mail/deliveries.ts';
 import { fileTransport, smtpTransport } from './mail/transport.ts';
 import { mailFilesJobs } from './mail/files.ts';
 import { deliverySettings, mailsWait } from './settings.ts';
-import { startWebhooks } from './webhooks/deliveries.ts';
+import { startWebhooks, wakeupsJob } from './webhooks/deliveries.ts';
 
 /** The workers of mails and webhooks. */
 export const openDelivery = ({ config, database, log }: ServerContext): ServerPart => ({
-  periodic: mailFilesJobs({ config, database }),
+  periodic: [...mailFilesJobs({ config, database }), wakeupsJob(database)],
   work() {
     const settings = toSettings(config);
     const values = config.of(deliverySettings);

@@ -91,7 +91,7 @@ test('each working table of the data model has a task', () => {
   expect(tables.length).toBeGreaterThan(7);
   // A school creates a webhook, each one keeps its last 100 attempts, and a school has at most one test.
   const bounded = ['webhooks', 'webhook_deliveries', 'webhook_tests'];
-  // Deleted by the claims of servers, and by housekeeping for the case that no server sends messages.
+  // Deleted by the claims of servers, and by a job for the case that no server sends messages.
   bounded.push('webhook_wakeups');
   // One row for each erased or merged person, for ever.
   bounded.push('erasures', 'merged_users');

@@ -1,6 +1,7 @@
 import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { markDelivered, markFailed } from '../../../src/plugins/delivery/webhooks/sql.ts';
+import { wakeupsJob } from '../../../src/plugins/delivery/webhooks/deliveries.ts';
 import { execute } from '../../support/booking.ts';
 import { createGate } from '../../support/gate.ts';
 import { connectionTo, type Provider } from '../../support/test-app.ts';
@@ -179,7 +180,7 @@ test('an event whose transaction commits after a claim has looked is not missed'
   expect(await claimedIds(testApp)).toEqual([id]);
 });
 
-test('housekeeping bounds the rows that webhooks wait for where no process sends messages', async () => {
+test('a job bounds the rows that webhooks wait for where no process sends messages', async () => {
   const testApp = await openWebhookTestApp();
   const me = await testApp.createProvider();
   const id = await hook(me, 'a');
@@ -188,7 +189,7 @@ test('housekeeping bounds the rows that webhooks wait for where no process sends
   await createTag(me, 'Two');
   const count = () => testApp.database.pool.query('select from webhook_wakeups').then(({ rowCount }) => rowCount);
   expect(await count()).toBe(2);
-  await execute(testApp.name, 'select wake_webhooks()');
+  await wakeupsJob(testApp.database).run(new AbortController().signal);
   expect(await count()).toBe(0);
   expect(await claimedIds(testApp)).toEqual([id]);
 });

@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Settings } from '../../../core/settings.ts';
 import type { Database } from '../../../database/client.ts';
+import type { Job } from '../../../database/periodic.ts';
 import type { Queryable } from '../../../database/statements.ts';
 import { createContext } from '../../../domains/school/schools/service.ts';
 import { claimWebhooks, leaseSeconds, renewLeases } from './sql.ts';
@@ -62,6 +64,19 @@ export function startWebhooks({ database, settings, policy, log }: WebhookOption
     log,
   );
 }
+
+/** Deletes the rows that webhooks wait for every hour, for the case that no process sends their messages. */
+export const wakeupsJob = ({ pool }: Pick<Database, 'pool'>): Job => ({
+  name: 'The deletion of rows of webhook_wakeups',
+  intervalMs: 60 * 60_000,
+  async run(signal) {
+    while (!signal.aborted) {
+      const { rows } = await pool.query<{ count: number }>('select wake_webhooks() as count');
+      if (rows[0]!.count === 0) return;
+      await sleep(50);
+    }
+  },
+});
 
 function toClaimValues(inProgress: ClaimedWebhook[]) {
   const slow = inProgress.filter(({ isSlow }) => isSlow).length;
