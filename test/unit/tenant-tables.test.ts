@@ -53,7 +53,7 @@ test('each foreign key between tenant tables contains provider_id, and no shared
 async function readFunctionBodies(): Promise<NamedSql[]> {
   const { rows } = await database.pool.query<NamedSql>(
     `select proname as name, prosrc as text from pg_proc
-      where pronamespace = 'public'::regnamespace and proname not in ('refuse_unlocked', 'area_of')`,
+      where pronamespace = 'public'::regnamespace and proname not in ('refuse_unlocked', 'find_unlocked', 'area_of')`,
   );
   return rows;
 }
