@@ -1,6 +1,9 @@
 type Node = Record<string, unknown>;
 
-/** The document with every reference replaced by its target, and `anyOf` of an object and null by a list of types. */
+/**
+ * The document with every reference replaced by its target, and `anyOf` of an object and null by a list of types. Equal
+ * references have the same object, which Ajv compiles once.
+ */
 export function dereference<T = unknown>(document: object): T {
   const root = document as Node;
   const find = (pointer: string) =>
@@ -9,11 +12,19 @@ export function dereference<T = unknown>(document: object): T {
       .slice(1)
       .reduce<unknown>((node, name) => (node as Node)[name], root);
 
+  const targets = new Map<string, Node>();
+  function visitTarget(pointer: string) {
+    if (!targets.has(pointer)) targets.set(pointer, visit(find(pointer)) as Node);
+    return targets.get(pointer)!;
+  }
+
   function visit(value: unknown): unknown {
     if (Array.isArray(value)) return value.map(visit);
     if (typeof value !== 'object' || value === null) return value;
     const { $ref, ...node } = value as Node & { $ref?: string };
-    const resolved = { ...(typeof $ref === 'string' ? (visit(find($ref)) as Node) : {}) };
+    const target = typeof $ref === 'string' ? visitTarget($ref) : {};
+    if (Object.keys(node).length === 0) return target;
+    const resolved = { ...target };
     for (const [key, child] of Object.entries(node)) resolved[key] = visit(child);
     return mergeNull(resolved);
   }
