@@ -5,7 +5,8 @@ import type { Ctx } from '../database/context.ts';
 import { responses } from './responses.ts';
 
 type Described = Pick<FastifySchema, 'operationId' | 'summary' | 'description'>;
-type Read<Q extends TSchema> = Described & Pick<FastifySchema, 'profiles' | 'publicQuery'> & { querystring?: Q };
+type Read<Q extends TSchema> = Described &
+  Pick<FastifySchema, 'profiles' | 'publicQuery' | 'forbidden'> & { querystring?: Q };
 type Written<B extends TSchema> = Described & { body: B; config?: FastifyContextConfig };
 
 /** Adds the routes of items that respond with the item; those that write are for full keys. */

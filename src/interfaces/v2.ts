@@ -17,24 +17,14 @@ import { batchBookingRoutes, bookingRoutes, bookingSummaryRoutes } from '../doma
 import { bookingSettingsRoutes } from '../domains/school/booking-settings/routes.ts';
 import { campaignRoutes, campaignValidationRoutes } from '../domains/orders/campaigns/routes.ts';
 import { changeRoutes } from '../domains/records/changes/routes.ts';
-import {
-  cancellationRoutes,
-  courseDateEditingRoutes,
-  courseDeletionRoutes,
-} from '../domains/bookings/date-changes/routes.ts';
+import { courseDateEditingRoutes, courseDeletionRoutes } from '../domains/bookings/date-changes/routes.ts';
 import {
   batchCourseDateRoutes,
   courseDateRoutes,
   datesOfCourseRoutes,
   nextCourseDateRoutes,
 } from '../domains/courses/coursedates/routes.ts';
-import {
-  courseItemEditingRoutes,
-  newCourseRoutes,
-  courseItemRoutes,
-  courseRoutes,
-  durationRoutes,
-} from '../domains/courses/courses/routes.ts';
+import { courseRoutes, durationRoutes } from '../domains/courses/courses/routes.ts';
 import { creditRoutes } from '../domains/bookings/credit-requests/routes.ts';
 import { customerRoutes } from '../domains/people/customer-list/routes.ts';
 import {
@@ -48,18 +38,13 @@ import { linkRoutes } from '../domains/messages/links/routes.ts';
 import { locationRoutes } from '../domains/courses/locations/routes.ts';
 import { courseUserMergeRoutes, customerMergeRoutes } from '../domains/records/merges/routes.ts';
 import { orderProductRoutes } from '../domains/courses/products/routes.ts';
-import { orderEditingRoutes, orderRoutes } from '../domains/orders/orders/routes.ts';
+import { orderRoutes } from '../domains/orders/orders/routes.ts';
 import { participantRoutes } from '../domains/participants/participants/routes.ts';
 import { orderPaymentRoutes, paymentRoutes } from '../domains/orders/payments/routes.ts';
 import { personExportRoutes } from '../domains/records/person-export/routes.ts';
 import { schoolRoutes } from '../domains/school/schools/routes.ts';
 import { tagRoutes } from '../domains/courses/tags/routes.ts';
-import {
-  courseUserEditingRoutes,
-  courseUserRoutes,
-  employeeRoutes,
-  searchUserRoutes,
-} from '../domains/people/users/routes.ts';
+import { courseUserRoutes, employeeRoutes, searchUserRoutes } from '../domains/people/users/routes.ts';
 import { voucherRoutes, voucherValidationRoutes } from '../domains/orders/vouchers/routes.ts';
 import type { OperationGroup } from './plugin/define-plugin.ts';
 
@@ -80,15 +65,11 @@ export const v2: FastifyPluginAsync<Services & { groups: OperationGroup[] }> = a
   const addMethodNotAllowed = methodNotAllowed(app);
 
   await app.register(courseRoutes, { prefix: '/courses' });
-  await app.register(newCourseRoutes, { prefix: '/courses' });
-  await app.register(courseItemRoutes, { prefix: '/courses/:id' });
-  await app.register(courseItemEditingRoutes, { prefix: '/courses/:id' });
   await app.register(courseDeletionRoutes, { prefix: '/courses/:id' });
   await app.register(courseDateRoutes, { prefix: '/coursedates' });
   await app.register(attendanceRoutes, { prefix: '/coursedates/:id/attendance' });
   await app.register(datesOfCourseRoutes, { prefix: '/courses/:course_id/coursedates' });
   await app.register(courseDateEditingRoutes, { prefix: '/courses/:course_id/coursedates' });
-  await app.register(cancellationRoutes, { prefix: '/courses/:course_id/coursedates/:id/cancel' });
   await app.register(batchCourseDateRoutes, { prefix: '/batch/coursedates' });
   await app.register(nextCourseDateRoutes, { prefix: '/nextcoursedates' });
   await app.register(locationRoutes, { prefix: '/locations' });
@@ -98,7 +79,6 @@ export const v2: FastifyPluginAsync<Services & { groups: OperationGroup[] }> = a
   await app.register(schoolRoutes, { prefix: '/schools' });
   await app.register(bookingSettingsRoutes, { prefix: '/booking-settings' });
   await app.register(orderRoutes, { prefix: '/orders' });
-  await app.register(orderEditingRoutes, { prefix: '/orders' });
   await app.register(orderPaymentRoutes, { prefix: '/orders/:id/payments' });
   await app.register(creditRoutes, { prefix: '/orders/:id/credit' });
   await app.register(paymentRoutes, { prefix: '/payments' });
@@ -118,7 +98,6 @@ export const v2: FastifyPluginAsync<Services & { groups: OperationGroup[] }> = a
   await app.register(customerRoutes, { prefix: '/customers' });
   await app.register(employeeRoutes, { prefix: '/customers/:id/employees' });
   await app.register(courseUserRoutes, { prefix: '/course-users' });
-  await app.register(courseUserEditingRoutes, { prefix: '/course-users' });
   await app.register(personExportRoutes, { prefix: '/course-users/:id/export' });
   await app.register(erasureRoutes, { prefix: '/course-users/:id/erase' });
   await app.register(courseUserMergeRoutes, { prefix: '/course-users/:id/merge' });

@@ -89,6 +89,27 @@ export const courseDateEditingRoutes: FastifyPluginAsyncTypebox = async (app) =>
     },
     handler: ({ ctx, params }) => deleteCourseDate(ctx, params.course_id, params.id),
   });
+
+  app.post('/:id/cancel', {
+    schema: {
+      operationId: 'cancelCourseDate',
+      summary: 'Cancel a course date',
+      description:
+        'Credits or moves its participants, and tells them. A repeated request continues what was interrupted.',
+      tags,
+      profiles: ['full'],
+      item: 'Course date',
+      params: CourseDateParams,
+      querystring: DryRunQuery,
+      body: CancellationBody,
+      response: responses.ok(Cancellation),
+    },
+    config: { refusesUnknown: true },
+    handler: (request) => {
+      const { ctx, params, body } = request;
+      return cancelCourseDate(ctx, params.course_id, params.id, { ...body, dry_run: isDryRun(request) });
+    },
+  });
 };
 
 export const courseDeletionRoutes: FastifyPluginAsyncTypebox = async (app) => {
@@ -104,30 +125,5 @@ export const courseDeletionRoutes: FastifyPluginAsyncTypebox = async (app) => {
       response: responses.ok(CourseReference),
     },
     handler: async ({ ctx, params }) => ({ course_id: await deleteCourse(ctx, params.id) }),
-  });
-};
-
-const params = Type.Object({ course_id: t.Id, id: { ...t.Id, description: 'Id of the course date' } });
-
-export const cancellationRoutes: FastifyPluginAsyncTypebox = async (app) => {
-  app.post('', {
-    schema: {
-      operationId: 'cancelCourseDate',
-      summary: 'Cancel a course date',
-      description:
-        'Credits or moves its participants, and tells them. A repeated request continues what was interrupted.',
-      tags: ['Course dates'],
-      profiles: ['full'],
-      item: 'Course date',
-      params,
-      querystring: DryRunQuery,
-      body: CancellationBody,
-      response: responses.ok(Cancellation),
-    },
-    config: { refusesUnknown: true },
-    handler: (request) => {
-      const { ctx, params, body } = request;
-      return cancelCourseDate(ctx, params.course_id, params.id, { ...body, dry_run: isDryRun(request) });
-    },
   });
 };

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { units } from '../../../core/reference/courses.ts';
-import { t } from '../../../core/schema/types.ts';
+import { itemRoutes } from '../../../http/item-routes.ts';
 import { listRoute } from '../../../http/list-cache/index.ts';
 import { toKey, type ReadForms } from '../../../http/parsing/read-forms.ts';
 import { responses, send } from '../../../http/responses.ts';
@@ -11,7 +11,6 @@ import { CourseReference, descriptionMembers, Duration, toDurations } from './sc
 import { courseReferences, createCourse, updateCourse, getCourse } from './service.ts';
 
 const tags = ['Courses'];
-const params = Type.Object({ id: t.Id });
 const courseIncludes = ['products', 'provider'];
 const publicCourses = {
   parameters: [
@@ -21,47 +20,6 @@ const publicCourses = {
   includes: courseIncludes,
 };
 const publicCourse = { parameters: ['description_language'], includes: courseIncludes };
-
-export const courseRoutes: FastifyPluginAsyncTypebox = async (app) => {
-  app.get('', {
-    schema: {
-      operationId: 'listCourses',
-      summary: 'List courses',
-      description: 'An array, or with `paginate=true` the envelope with `pagination` and `items`.',
-      tags,
-      profiles: ['full', 'read', 'booking', 'publishable'],
-      publicQuery: publicCourses,
-      forbidden: courseList.forbidden,
-      querystring: courseList.Query,
-      response: responses.ok(responses.listOrEnvelope('CourseList', courseList.View)),
-    },
-    ...listRoute.cached(courseList.readAreas),
-    handler: async (request, reply) => {
-      const { paginate = false } = request.query;
-      const page = await courseList.page(listRoute.toCtx(request), request.query, { withTotal: paginate });
-      return paginate ? send.envelope(request, reply, page) : send.items(request, reply, page);
-    },
-  });
-};
-
-export const courseItemRoutes: FastifyPluginAsyncTypebox = async (app) => {
-  app.get('', {
-    schema: {
-      operationId: 'getCourse',
-      summary: 'Get a course',
-      description: "A course of the school's own, or a partner's with `include_partners` or `partner_id`.",
-      tags,
-      profiles: ['full', 'read', 'booking', 'publishable'],
-      publicQuery: publicCourse,
-      forbidden: courseItem.forbidden,
-      item: 'Course',
-      params,
-      querystring: courseItem.Query,
-      response: responses.ok(courseItem.View),
-    },
-    handler: ({ ctx, params, query }) => getCourse(ctx, params.id, query),
-  });
-};
 
 const readForms: ReadForms = {
   active: ['is_active'],
@@ -84,7 +42,27 @@ const readForms: ReadForms = {
   ),
 };
 
-export const newCourseRoutes: FastifyPluginAsyncTypebox = async (app) => {
+export const courseRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  app.get('', {
+    schema: {
+      operationId: 'listCourses',
+      summary: 'List courses',
+      description: 'An array, or with `paginate=true` the envelope with `pagination` and `items`.',
+      tags,
+      profiles: ['full', 'read', 'booking', 'publishable'],
+      publicQuery: publicCourses,
+      forbidden: courseList.forbidden,
+      querystring: courseList.Query,
+      response: responses.ok(responses.listOrEnvelope('CourseList', courseList.View)),
+    },
+    ...listRoute.cached(courseList.readAreas),
+    handler: async (request, reply) => {
+      const { paginate = false } = request.query;
+      const page = await courseList.page(listRoute.toCtx(request), request.query, { withTotal: paginate });
+      return paginate ? send.envelope(request, reply, page) : send.items(request, reply, page);
+    },
+  });
+
   app.post('', {
     schema: {
       operationId: 'createCourse',
@@ -101,24 +79,27 @@ export const newCourseRoutes: FastifyPluginAsyncTypebox = async (app) => {
       return reply.created(id, { course_id: id });
     },
   });
-};
 
-export const courseItemEditingRoutes: FastifyPluginAsyncTypebox = async (app) => {
-  app.put('', {
-    schema: {
+  itemRoutes(app, 'Course', tags, courseItem.View).get(getCourse, {
+    operationId: 'getCourse',
+    summary: 'Get a course',
+    description: "A course of the school's own, or a partner's with `include_partners` or `partner_id`.",
+    profiles: ['full', 'read', 'booking', 'publishable'],
+    publicQuery: publicCourse,
+    forbidden: courseItem.forbidden,
+    querystring: courseItem.Query,
+  });
+
+  itemRoutes(app, 'Course', tags, CourseReference).put(
+    async (ctx, id, body) => ({ course_id: await updateCourse(ctx, id, body) }),
+    {
       operationId: 'updateCourse',
       summary: 'Update a course',
       description: 'Only the fields sent change, of the main product too. An equal title is an error here too.',
-      tags,
-      profiles: ['full'],
-      item: 'Course',
-      params,
       body: CourseChange,
-      response: responses.ok(CourseReference),
+      config: { readForms, references: courseReferences },
     },
-    config: { readForms, references: courseReferences },
-    handler: async ({ ctx, params, body }) => ({ course_id: await updateCourse(ctx, params.id, body) }),
-  });
+  );
 };
 
 export const durationRoutes: FastifyPluginAsyncTypebox = async (app) => {

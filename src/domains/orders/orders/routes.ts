@@ -38,9 +38,7 @@ export const orderRoutes: FastifyPluginAsyncTypebox = async (app) => {
     profiles: ['full', 'read'],
     querystring: OrderQuery,
   });
-};
 
-export const orderEditingRoutes: FastifyPluginAsyncTypebox = async (app) => {
   itemRoutes(app, 'Order', tags, orderSerializer.schema).put(updateOrder, {
     operationId: 'updateOrder',
     summary: 'Update an order',

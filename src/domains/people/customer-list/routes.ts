@@ -23,7 +23,6 @@ const readForms: ReadForms = {
   ...addressForms('invoice'),
   ...addressForms('office', 'visit'),
 };
-const params = Type.Object({ id: t.Id });
 const CustomerId = t.NamedObject('CustomerReference', { customer_id: Type.Integer() });
 
 export const customerRoutes: FastifyPluginAsyncTypebox = async (app) => {
@@ -64,19 +63,14 @@ export const customerRoutes: FastifyPluginAsyncTypebox = async (app) => {
     querystring: customerList.ItemQuery,
   });
 
-  app.put('/:id', {
-    schema: {
+  itemRoutes(app, 'Customer', tags, CustomerId).put(
+    async (ctx, id, body) => ({ customer_id: await updateCustomer(ctx, id, body) }),
+    {
       operationId: 'updateCustomer',
       summary: 'Update a customer',
       description: 'Only the fields sent change.',
-      tags,
-      profiles: ['full'],
-      item: 'Customer',
-      params,
       body: CustomerChange,
-      response: responses.ok(CustomerId),
+      config: { readForms, references: customerReferences },
     },
-    config: { readForms, references: customerReferences },
-    handler: async ({ ctx, params, body }) => ({ customer_id: await updateCustomer(ctx, params.id, body) }),
-  });
+  );
 };

@@ -22,6 +22,15 @@ import {
 
 const tags = ['People'];
 const params = Type.Object({ id: t.Id });
+
+const readForms = {
+  customer_id: ['customer.id'],
+  ...addressForms('invoice'),
+  invoice_phone: ['invoice_address.invoice_phone'],
+  ...addressForms('home'),
+  ...addressForms('work'),
+};
+
 export const courseUserRoutes: FastifyPluginAsyncTypebox = async (app) => {
   addPageRoute(app, courseUserList, {
     operationId: 'listCourseUsers',
@@ -36,6 +45,37 @@ export const courseUserRoutes: FastifyPluginAsyncTypebox = async (app) => {
     summary: 'Get a course user',
     description: 'A person who takes part in courses, with addresses and customer.',
     profiles: ['full', 'read'],
+  });
+
+  app.post('', {
+    schema: {
+      operationId: 'createCourseUser',
+      summary: 'Create a course user',
+      description:
+        'A person with an equal e-mail and equal names is returned unchanged, with 200, and the fields with other ' +
+        'values in `X-Ignored-Parameters`. The username is one as by a booking unless sent; no password is set.',
+      tags,
+      profiles: ['full'],
+      body: CourseUserBody,
+      response: { 200: CourseUser, ...responses.created(CourseUser) },
+    },
+    config: { idempotency: {}, references: courseUserReferences },
+    handler: async ({ ctx, body }, reply) => {
+      const { user, isNew, ignored } = await createCourseUser(ctx, body);
+      if (isNew) return reply.created(user.id, user);
+      nameIgnored(reply, ignored);
+      return user;
+    },
+  });
+
+  itemRoutes(app, 'Course user', tags, CourseUser).put(updateCourseUser, {
+    operationId: 'updateCourseUser',
+    summary: 'Update a course user',
+    description:
+      'Only the fields sent change. The username stays unless sent; a new e-mail ends the links that were mailed. ' +
+      'An e-mail and names of another course user are refused: merge them.',
+    body: CourseUserChange,
+    config: { readForms, references: courseUserReferences },
   });
 };
 
@@ -73,46 +113,5 @@ export const employeeRoutes: FastifyPluginAsyncTypebox = async (app) => {
       const page = await listEmployees(listRoute.toCtx(request), request.params.id, request.query);
       return request.query.paginate ? send.envelope(request, reply, page) : send.items(request, reply, page);
     },
-  });
-};
-
-const readForms = {
-  customer_id: ['customer.id'],
-  ...addressForms('invoice'),
-  invoice_phone: ['invoice_address.invoice_phone'],
-  ...addressForms('home'),
-  ...addressForms('work'),
-};
-
-export const courseUserEditingRoutes: FastifyPluginAsyncTypebox = async (app) => {
-  app.post('', {
-    schema: {
-      operationId: 'createCourseUser',
-      summary: 'Create a course user',
-      description:
-        'A person with an equal e-mail and equal names is returned unchanged, with 200, and the fields with other ' +
-        'values in `X-Ignored-Parameters`. The username is one as by a booking unless sent; no password is set.',
-      tags,
-      profiles: ['full'],
-      body: CourseUserBody,
-      response: { 200: CourseUser, ...responses.created(CourseUser) },
-    },
-    config: { idempotency: {}, references: courseUserReferences },
-    handler: async ({ ctx, body }, reply) => {
-      const { user, isNew, ignored } = await createCourseUser(ctx, body);
-      if (isNew) return reply.created(user.id, user);
-      nameIgnored(reply, ignored);
-      return user;
-    },
-  });
-
-  itemRoutes(app, 'Course user', tags, CourseUser).put(updateCourseUser, {
-    operationId: 'updateCourseUser',
-    summary: 'Update a course user',
-    description:
-      'Only the fields sent change. The username stays unless sent; a new e-mail ends the links that were mailed. ' +
-      'An e-mail and names of another course user are refused: merge them.',
-    body: CourseUserChange,
-    config: { readForms, references: courseUserReferences },
   });
 };
