@@ -1,11 +1,16 @@
 import { openSession } from '../../src/domains/school/auth/session-service.ts';
-import type { Purpose } from '../../src/domains/school/auth/schema.ts';
-import { createToken } from '../../src/domains/school/auth/token-service.ts';
+import type { Purpose, TokenOwner } from '../../src/domains/school/auth/schema.ts';
+import { createMailToken } from '../../src/domains/school/auth/token-service.ts';
 import { createLink } from '../../src/domains/messages/links/service.ts';
+import type { Queryable } from '../../src/database/statements.ts';
 import { send, type TestResponse, type Provider, type TestApp } from './test-app.ts';
 
 type App = TestApp['app'];
 type Headers = Record<string, string>;
+
+/** A token of no mail. */
+export const createToken = async (on: Queryable, purpose: Purpose, owner: TokenOwner) =>
+  (await createMailToken(on, purpose, owner, null))!;
 
 /** A sign-in token of a course user. */
 export const createUserToken = async (me: Provider, purpose: Purpose, userId: number) =>

@@ -36,12 +36,6 @@ function findUses(operations: Operation[]) {
   return uses;
 }
 
-/** The parameters of an operation of the complete document. */
-export function findParameters({ components }: Document, { parameters = [] }: CompleteOperation): Parameter[] {
-  const shared = (components?.parameters ?? {}) as Record<string, Parameter>;
-  return parameters.map((one) => ('$ref' in one ? shared[one.$ref.slice(path.length)]! : one));
-}
-
 /** The name of the parameter, a path's id by its item, and `include` by its schema: `IdOfCourse`, `OrderIncludeList`. */
 function nameComponent({ name, in: place, description = '', explode, schema }: Parameter) {
   const isId = place === 'path' && name === 'id';

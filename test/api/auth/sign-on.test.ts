@@ -8,11 +8,12 @@ import { PasswordHash } from '../../../src/domains/school/auth/schema.ts';
 import { replaceHash, setPassword, storePassword } from '../../../src/domains/school/auth/password-service.ts';
 import { openSession, openSessionByToken, findSessionUser } from '../../../src/domains/school/auth/session-service.ts';
 import { checkCredentials } from '../../../src/domains/school/auth/sign-on-service.ts';
-import { createToken, findTokenOwner, consumeToken } from '../../../src/domains/school/auth/token-service.ts';
+import { findTokenOwner, consumeToken } from '../../../src/domains/school/auth/token-service.ts';
 import { QueueTimeoutError } from '../../../src/core/database-errors.ts';
 import { allAreas } from '../../../src/database/areas.ts';
 import { createBookableDate, bookOrFail } from '../../support/booking.ts';
 import { settings, sharedTestApp, type Provider } from '../../support/test-app.ts';
+import { createToken } from '../../support/pages.ts';
 
 const { database, createProvider } = await sharedTestApp();
 const password = 'fjord and forest';

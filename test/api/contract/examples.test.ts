@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { afterAll, expect, test } from 'vitest';
-import type { CompleteOperation } from '../../../src/http/openapi/operation-types.ts';
-import { findParameters } from '../../../src/http/openapi/parameters.ts';
+import type { CompleteOperation, Parameter } from '../../../src/http/openapi/operation-types.ts';
 import { loadDemo } from '../../../src/plugins/transfer/demo/load.ts';
 import { packageVersion } from '../../../src/core/project.ts';
 import { fixClock } from '../../support/fixed-clock.ts';
@@ -143,11 +142,15 @@ test('examples and document stay small', () => {
 
 test('each GET with the examples of the API reference is a valid request to the demo school', async () => {
   type Get = { get?: CompleteOperation };
-  const reference = (await send(testApp.app, { url: '/docs/openapi.json' })).json<{ paths: Record<string, Get> }>();
+  type Reference = { paths: Record<string, Get>; components: { parameters: Record<string, Parameter> } };
+  const reference = (await send(testApp.app, { url: '/docs/openapi.json' })).json<Reference>();
+  const shared = reference.components.parameters;
   const toText = (example: unknown) => encodeURIComponent([example].flat().map(String)[0]!);
   const urls = Object.entries(reference.paths).flatMap(([path, { get }]) => {
     if (!get) return [];
-    const parameters = findParameters(reference, get);
+    const parameters = (get.parameters ?? []).map((one) =>
+      '$ref' in one ? shared[one.$ref.split('/').at(-1)!]! : one,
+    );
     const inPath = new Map(parameters.map(({ name, example }) => [name, example]));
     const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => toText(inPath.get(name) ?? 1));
     const query = parameters

@@ -14,7 +14,6 @@ export const discountTypes = new Map<'Percent' | 'Value', string>([
 ]);
 export const DiscountType = codes.Code('DiscountType', discountTypes);
 
-export type Campaign = Static<typeof Campaign>;
 export const Campaign = t.NamedObject(
   'Campaign',
   t.member.financial.all({

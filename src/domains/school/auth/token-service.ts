@@ -4,11 +4,10 @@ import { execute, type Queryable } from '../../../database/statements.ts';
 import { findToken, storeSignInToken, storeToken, spendToken, voidTokensOfAdminUser, voidTokensOfUser } from './sql.ts';
 import { lifetimes, type Purpose, type TokenOwner } from './schema.ts';
 
-/** Returns the secret, of which only a hash is stored. */
-export const createToken = async (on: Queryable, purpose: Purpose, owner: TokenOwner) =>
-  (await createMailToken(on, purpose, owner, null))!;
-
-/** Creates a token for an attempt to send a mail; undefined once a token of the mail is used. */
+/**
+ * Creates a token for an attempt to send a mail, and returns the secret, of which only a hash is stored; undefined once a
+ * token of the mail is used.
+ */
 export async function createMailToken(on: Queryable, purpose: Purpose, owner: TokenOwner, mailId: number | null) {
   const { providerId, userId, adminUserId } = owner;
   const token = newProviderSecret(providerId);
