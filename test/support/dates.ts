@@ -1,5 +1,4 @@
 import { and, eq } from 'drizzle-orm';
-import type { Tx } from '../../src/database/client.ts';
 import {
   bundles,
   courseDateInstructors,
@@ -12,15 +11,12 @@ import { participants } from '../../src/database/tables/participants.ts';
 import { adminMemberships, adminUsers } from '../../src/database/tables/people.ts';
 import { instructors, locations } from '../../src/database/tables/places.ts';
 import { courseUsers } from '../../src/database/tables/users.ts';
-import { allAreas } from '../../src/database/areas.ts';
+import { write } from './orders.ts';
 import type { Provider } from './test-app.ts';
 
 type ColumnValues<T extends { $inferInsert: object }> = Partial<T['$inferInsert']>;
 
 /** Rows that no endpoint creates; each helper returns the new id. */
-const write = async <T>(me: Provider, work: (tx: Tx, now: string) => Promise<T>) =>
-  (await me.ctx()).write(allAreas, work);
-
 const idOf = (rows: { id: number }[]) => rows[0]!.id;
 
 let created = 0;

@@ -5,7 +5,6 @@ import PostalMime, { type Email } from 'postal-mime';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import { expect, onTestFinished, vi } from 'vitest';
 import type { Settings } from '../../src/core/settings.ts';
-import { allAreas } from '../../src/database/areas.ts';
 import { smtpTransport, type Transport } from '../../src/plugins/delivery/mail/transport.ts';
 import { slots, startMail } from '../../src/plugins/delivery/mail/deliveries.ts';
 import { outbox } from '../../src/database/tables/outbox.ts';
@@ -154,5 +153,4 @@ export async function deliverMails(testApp: Pick<TestApp, 'database'>, language:
 }
 
 /** Changes stored rows in ways that no endpoint allows. */
-export const forced = async (me: Provider, statement: string) =>
-  (await me.ctx()).write(allAreas, (tx) => tx.execute(statement));
+export const forced = async (me: Provider, statement: string) => write(me, (tx) => tx.execute(statement));

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
+import { write } from '../support/orders.ts';
 import { openTestDatabase, ownDatabase, sharedTestApp, type Provider } from '../support/test-app.ts';
 import { allAreas } from '../../src/database/areas.ts';
 
@@ -9,8 +10,7 @@ const { database, createProvider } = await sharedTestApp();
 async function stage() {
   const me = await createProvider();
   const courseId = await me.course();
-  const ctx = await me.ctx();
-  return ctx.write(allAreas, async (tx, now) => {
+  return write(me, async (tx, now) => {
     const one = async (statement: string) => (await tx.execute<{ id: number }>(statement)).rows[0]!.id;
     const date = () =>
       one(`insert into course_dates (provider_id, course_id, start_at, end_at, deadline_at, zone, teaching_language_id, created_at, updated_at)

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { dialects, encodeBody, newEmail, contentTypeHeader } from '../../support/request-bodies.ts';
+import { write } from '../../support/orders.ts';
 import { send, openTestAppForFile, type Provider } from '../../support/test-app.ts';
 import { allAreas } from '../../../src/database/areas.ts';
 
@@ -15,8 +16,7 @@ const members = async (me: Provider) => (await me.get('/v2/admin-users')).json()
 
 /** No endpoint creates roles. */
 async function newRole(me: Provider, title = `Role ${(created += 1)}`, description = '') {
-  const ctx = await me.ctx();
-  return ctx.write(allAreas, async (tx, now) => {
+  return write(me, async (tx, now) => {
     const { rows } = await tx.execute<{ id: number }>(
       `insert into roles (provider_id, title, description, created_at, updated_at)
        values (${me.id}, '${title}', '${description}', '${now}', '${now}') returning id`,

@@ -13,7 +13,6 @@ import { CourseType, PublishingPlatform } from '../../../src/domains/courses/cou
 import { customerStatuses, customerTypes } from '../../../src/domains/people/customers/schema.ts';
 import { entrySources, paidStates } from '../../../src/domains/participants/participants/schema.ts';
 import { participantStatuses } from '../../../src/core/reference/participant-statuses.ts';
-import { allAreas } from '../../../src/database/areas.ts';
 import { addDate } from '../../support/dates.ts';
 import { newEmail } from '../../support/request-bodies.ts';
 import { createBookableDate, bookOrFail, bookingBody, createVoucher } from '../../support/booking.ts';
@@ -23,7 +22,7 @@ import * as documented from '../../support/document.ts';
 import * as booking from '../../support/documents/booking.ts';
 import * as dates from '../../support/documents/dates.ts';
 import * as people from '../../support/documents/people.ts';
-import { createCampaign, createCustomer, createOrder, createUser } from '../../support/orders.ts';
+import { createCampaign, createCustomer, createOrder, createUser, write } from '../../support/orders.ts';
 import { dereference, findRepeatedSchemas } from '../../support/openapi.ts';
 import { send, sharedTestApp, type Provider } from '../../support/test-app.ts';
 
@@ -645,8 +644,8 @@ async function idFor(me: Provider, path: string) {
     '/v2/locations/{id}': (at) =>
       `insert into locations (provider_id, title, created_at, updated_at) values (${me.id}, 'L', '${at}', '${at}') returning id`,
   };
-  return (await me.ctx()).write(
-    allAreas,
+  return write(
+    me,
     async (tx, at) =>
       (await tx.execute<{ id: number }>(insert[path.replace(/\/(employees|erase|export|merge)$/, '')]!(at))).rows[0]!
         .id,

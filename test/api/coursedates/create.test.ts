@@ -4,10 +4,9 @@ import { describe, expect, test } from 'vitest';
 import { courseDates, gatherings } from '../../../src/database/tables/coursedates.ts';
 import { CourseDateBody } from '../../../src/domains/bookings/date-changes/body-schema.ts';
 import { GatheringField } from '../../../src/domains/courses/gatherings/body-schema.ts';
-import { allAreas } from '../../../src/database/areas.ts';
 import { addInstructor, addLocation, changeDate, findMunicipality } from '../../support/dates.ts';
 import { dialects, encodeBody, contentTypeHeader } from '../../support/request-bodies.ts';
-import { createPlace } from '../../support/orders.ts';
+import { createPlace, write } from '../../support/orders.ts';
 import { sharedTestApp, type TestResponse, type Provider } from '../../support/test-app.ts';
 
 const testApp = await sharedTestApp();
@@ -532,9 +531,7 @@ test('ids of another provider are rejected like unknown ids', async () => {
 test('a date cannot be added to a deleted course but to an inactive one', async () => {
   const me = await createProvider();
   const [gone, inactive] = [await me.course(), await me.course({ active: 0 })];
-  await (
-    await me.ctx()
-  ).write(allAreas, (tx, now) => tx.execute(`update courses set deleted_at = '${now}' where id = ${gone}`));
+  await write(me, (tx, now) => tx.execute(`update courses set deleted_at = '${now}' where id = ${gone}`));
   expect((await create(me, gone)).status).toBe(404);
   expect((await create(me, inactive)).status).toBe(201);
 });

@@ -1,8 +1,7 @@
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { categories } from '../../../src/database/tables/catalog.ts';
 import { customers } from '../../../src/database/tables/customers.ts';
 import { categorizeCourse } from '../../../src/domains/courses/courses/category-service.ts';
-import { allAreas } from '../../../src/database/areas.ts';
 import {
   addBundle,
   addDate,
@@ -14,6 +13,8 @@ import {
   findMunicipality,
   assignInstructor,
 } from '../../support/dates.ts';
+import { recordStatements } from '../../support/record-statements.ts';
+import { write } from '../../support/orders.ts';
 import { openTestApp, settings, sharedTestApp, type Provider } from '../../support/test-app.ts';
 
 const testApp = await sharedTestApp();
@@ -297,7 +298,7 @@ test('include[] embeds exactly the requested relations', async () => {
 
 test('course.customer is the customer of a corporate course', async () => {
   const me = await createProvider();
-  const customer = (await me.ctx()).write(allAreas, async (tx, now) => {
+  const customer = write(me, async (tx, now) => {
     const values = { providerId: me.id, title: 'Fjord AS', createdAt: now, updatedAt: now };
     return (await tx.insert(customers).values(values).returning())[0]!.id;
   });
@@ -319,14 +320,11 @@ test('an unknown include is rejected with the list of valid ones', async () => {
 test('the number of statements per page is constant plus one per relation', async () => {
   const me = await createProvider();
   const statements = async (query: string, app = testApp.app) => {
-    const spy = vi.spyOn(testApp.database.pool, 'query');
-    try {
+    const sent = await recordStatements(async () => {
       const response = await app.inject({ url: `/v2/${query}`, headers: { 'x-api-key': me.apiKey } });
       expect(response.statusCode).toBe(200);
-      return spy.mock.calls.length;
-    } finally {
-      spy.mockRestore();
-    }
+    });
+    return sent.length;
   };
   await me.get('/v2/coursedates'); // The first use of a key is noted.
   const names = ['', 'status', 'teaching_language', 'place', 'instructors', 'provider', 'location', 'subinstances'];

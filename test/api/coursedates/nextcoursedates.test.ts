@@ -1,8 +1,7 @@
 import { eq } from 'drizzle-orm';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { courses } from '../../../src/database/tables/courses.ts';
 import { approvePartner } from '../../../src/domains/school/schools/partner-service.ts';
-import { allAreas } from '../../../src/database/areas.ts';
 import {
   addBundle,
   addDate,
@@ -12,6 +11,8 @@ import {
   findMunicipality,
   assignInstructor,
 } from '../../support/dates.ts';
+import { recordStatements } from '../../support/record-statements.ts';
+import { write } from '../../support/orders.ts';
 import { sharedTestApp, type TestResponse, type Provider } from '../../support/test-app.ts';
 
 const { createProvider, database } = await sharedTestApp();
@@ -81,9 +82,7 @@ test.each(['Europe/Oslo', 'Pacific/Kiritimati', 'Pacific/Pago_Pago'])(
 test('returns up to 250 by default', async () => {
   const me = await createProvider();
   const course = await me.course();
-  await (
-    await me.ctx()
-  ).write(allAreas, async (tx, now) => {
+  await write(me, async (tx, now) => {
     await tx.execute(
       `insert into course_dates (provider_id, course_id, start_at, end_at, deadline_at, zone, teaching_language_id, created_at, updated_at)
        select ${me.id}, ${course}, '2030-01-01', '2030-01-01', '2030-01-01', 'Europe/Oslo', 'no', '${now}', '${now}' from generate_series(1, 255)`,
@@ -101,9 +100,7 @@ test('embeds course, place and time by default, other relations on request', asy
   const instructorId = await addInstructor(me);
   const bundleId = await addBundle(me, 'Both');
   const course = await me.course({ title: 'Rich', reference: 'R' });
-  await (
-    await me.ctx()
-  ).write(allAreas, (tx) => tx.update(courses).set({ referenceInternal: 'Own' }).where(eq(courses.id, course)));
+  await write(me, (tx) => tx.update(courses).set({ referenceInternal: 'Own' }).where(eq(courses.id, course)));
   const id = await addDate(me, course, { locationId, placeId, bundleId });
   await addGathering(me, id, {}, [instructorId]);
   await assignInstructor(me, id, instructorId);
@@ -178,15 +175,7 @@ test('the number of statements is constant', async () => {
     const locationId = await addLocation(me, { placeId, instructorId });
     await addGathering(me, await addDate(me, course, { placeId, locationId }), { locationId }, [instructorId]);
   };
-  const statements = async () => {
-    const spy = vi.spyOn(database.pool, 'query');
-    try {
-      await me.get('/v2/nextcoursedates');
-      return spy.mock.calls.length;
-    } finally {
-      spy.mockRestore();
-    }
-  };
+  const statements = async () => (await recordStatements(() => me.get('/v2/nextcoursedates'))).length;
   await me.get('/v2/nextcoursedates'); // The first use of a key is noted.
   await add();
   const one = await statements();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { approvePartner } from '../../../src/domains/school/schools/partner-service.ts';
-import { allAreas } from '../../../src/database/areas.ts';
 import { addDate, addGathering, addInstructor, addLocation, addParticipants, changeDate } from '../../support/dates.ts';
+import { write } from '../../support/orders.ts';
 import { openTestAppForFile, type TestResponse, type Provider } from '../../support/test-app.ts';
 
 const testApp = await openTestAppForFile();
@@ -11,9 +11,7 @@ const idsOf = (response: TestResponse): number[] =>
   response.json().map((one: { coursedate_id: number }) => one.coursedate_id);
 const reported = (response: TestResponse) => [response.status, response.json().error];
 const deleteCourse = async (me: Provider, id: number) =>
-  (await me.ctx()).write(allAreas, (tx, now) =>
-    tx.execute(`update courses set deleted_at = '${now}' where id = ${id}`),
-  );
+  write(me, (tx, now) => tx.execute(`update courses set deleted_at = '${now}' where id = ${id}`));
 
 describe('GET /v2/courses/:id/coursedates', () => {
   test('returns an array of the dates of the course with the default includes', async () => {

@@ -1,8 +1,9 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { CustomerBody, CustomerChange } from '../../../src/domains/people/customer-list/body-schema.ts';
 import { addAdminUser } from '../../support/dates.ts';
 import { dialects, encodeBody, fullCustomer as whole, contentTypeHeader } from '../../support/request-bodies.ts';
 import { createCustomer, createUser, write } from '../../support/orders.ts';
+import { recordStatements } from '../../support/record-statements.ts';
 import { openTestAppForFile, type Provider } from '../../support/test-app.ts';
 
 const testApp = await openTestAppForFile();
@@ -90,15 +91,7 @@ test('the number of statements per page is constant', async () => {
     for (const fields of [company, privat])
       await createUser(me, { customerId: await create(me, { ...fields, seller_id }) });
   };
-  const statements = async () => {
-    const spy = vi.spyOn(testApp.database.pool, 'query');
-    try {
-      await me.get('/v2/customers?include=employees');
-      return spy.mock.calls.length;
-    } finally {
-      spy.mockRestore();
-    }
-  };
+  const statements = async () => (await recordStatements(() => me.get('/v2/customers?include=employees'))).length;
   await me.get('/v2/customers'); // The first use of a key is noted.
   await add();
   const one = await statements();

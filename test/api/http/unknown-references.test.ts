@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest';
 import { labels, tags } from '../../../src/database/tables/catalog.ts';
 import { roles } from '../../../src/database/tables/people.ts';
-import { allAreas } from '../../../src/database/areas.ts';
 import { bookingBody, createBookableDate, errorCodes, person } from '../../support/booking.ts';
 import { addAdminUser, addDate, addInstructor, addLocation } from '../../support/dates.ts';
 import { dereference } from '../../support/openapi.ts';
-import { createCustomer, createPlace } from '../../support/orders.ts';
+import { createCustomer, createPlace, write } from '../../support/orders.ts';
 import { dialects, endpointUrl, fieldErrors, sendWrite, writeEndpoints } from '../../support/request-bodies.ts';
 import { sharedTestApp, type Provider } from '../../support/test-app.ts';
 
@@ -43,7 +42,7 @@ const referenceFields = new Map(
 );
 
 const titled = async (me: Provider, table: typeof tags | typeof labels | typeof roles) =>
-  (await me.ctx()).write(allAreas, async (tx, now) => {
+  write(me, async (tx, now) => {
     const row = { providerId: me.id, title: 'Titled', createdAt: now, updatedAt: now };
     return (await tx.insert(table).values(row).returning({ id: table.id }))[0]!.id;
   });

@@ -1,5 +1,6 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { addInstructor, addLocation, findMunicipality } from '../../support/dates.ts';
+import { recordStatements } from '../../support/record-statements.ts';
 import { sharedTestApp } from '../../support/test-app.ts';
 
 const testApp = await sharedTestApp();
@@ -121,15 +122,7 @@ test('the number of statements per page is constant', async () => {
   const me = await createProvider();
   const { id: placeId } = await findMunicipality(me, 'Bergen');
   const add = async () => addLocation(me, { placeId, instructorId: await addInstructor(me) });
-  const statements = async () => {
-    const spy = vi.spyOn(testApp.database.pool, 'query');
-    try {
-      await me.get('/v2/locations');
-      return spy.mock.calls.length;
-    } finally {
-      spy.mockRestore();
-    }
-  };
+  const statements = async () => (await recordStatements(() => me.get('/v2/locations'))).length;
   await me.get('/v2/locations'); // The first use of a key is noted.
   await add();
   const one = await statements();

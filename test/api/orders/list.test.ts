@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { orders } from '../../../src/database/tables/orders.ts';
 import {
   mainProduct,
@@ -11,6 +11,7 @@ import {
   createUser,
   write,
 } from '../../support/orders.ts';
+import { recordStatements } from '../../support/record-statements.ts';
 import { openTestAppForFile, type TestResponse, type Provider } from '../../support/test-app.ts';
 
 const testApp = await openTestAppForFile();
@@ -473,15 +474,7 @@ test('the list has an ETag unless it depends on the clock', async () => {
 
 test('the number of statements per page is constant', async () => {
   const me = await createProvider();
-  const statements = async (query = '') => {
-    const spy = vi.spyOn(testApp.database.pool, 'query');
-    try {
-      await me.get(`/v2/orders?${query}`);
-      return spy.mock.calls.length;
-    } finally {
-      spy.mockRestore();
-    }
-  };
+  const statements = async (query = '') => (await recordStatements(() => me.get(`/v2/orders?${query}`))).length;
   await me.get('/v2/orders'); // The first use of a key is noted.
   const [customerId, campaignId] = [await createCustomer(me), await createCampaign(me)];
   const order = async () =>

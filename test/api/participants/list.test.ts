@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { participants } from '../../../src/database/tables/participants.ts';
 import {
   createAttendance,
@@ -12,6 +12,7 @@ import {
   createUser,
   write,
 } from '../../support/orders.ts';
+import { recordStatements } from '../../support/record-statements.ts';
 import { sharedTestApp, type TestResponse, type Provider } from '../../support/test-app.ts';
 
 const testApp = await sharedTestApp();
@@ -324,15 +325,7 @@ test('include=attendance embeds the attended gatherings', async () => {
 
 test('the number of statements per page is constant plus one per include', async () => {
   const me = await createProvider();
-  const statements = async (query = '') => {
-    const spy = vi.spyOn(testApp.database.pool, 'query');
-    try {
-      await me.get(`/v2/participants?${query}`);
-      return spy.mock.calls.length;
-    } finally {
-      spy.mockRestore();
-    }
-  };
+  const statements = async (query = '') => (await recordStatements(() => me.get(`/v2/participants?${query}`))).length;
   await me.get('/v2/participants'); // The first use of a key is noted.
   const customerId = await createCustomer(me);
   const order = async () =>

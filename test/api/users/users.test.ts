@@ -1,4 +1,5 @@
 import { expect, test, vi } from 'vitest';
+import { write } from '../../support/orders.ts';
 import { openTestAppForFile, type TestResponse, type Provider } from '../../support/test-app.ts';
 import { allAreas } from '../../../src/database/areas.ts';
 
@@ -9,8 +10,7 @@ const idsOf = (response: TestResponse) => response.json<{ id: number }[]>().map(
 const nowhere = { address: null, address_2: null, address_3: null, zipcode: null, city: null };
 
 async function newUser(me: Provider, columns: Record<string, string | number> = {}) {
-  const ctx = await me.ctx();
-  return ctx.write(allAreas, async (tx, now) => {
+  return write(me, async (tx, now) => {
     const all = {
       provider_id: me.id,
       username: `user-${(created += 1)}`,

@@ -2,9 +2,8 @@ import { and, eq, isNotNull, sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { courseDates } from '../../../src/database/tables/coursedates.ts';
 import { orders } from '../../../src/database/tables/orders.ts';
-import { allAreas } from '../../../src/database/areas.ts';
 import { addDate } from '../../support/dates.ts';
-import { createOrder } from '../../support/orders.ts';
+import { createOrder, write } from '../../support/orders.ts';
 import { sharedTestApp, type TestResponse, type Provider } from '../../support/test-app.ts';
 
 const { createProvider } = await sharedTestApp();
@@ -21,9 +20,7 @@ async function datesWith(
   const ids: number[] = [];
   for (let n = 0; n < dates; n += 1)
     ids.push(await addDate(me, course, { startAt: '2030-01-01', endAt: '2030-01-02' }));
-  await (
-    await me.ctx()
-  ).write(allAreas, (tx, now) =>
+  await write(me, (tx, now) =>
     tx.execute(sql`insert into gatherings
         (provider_id, course_date_id, gathering_at, gathering_end_at, zone, description, created_at, updated_at)
       select provider_id, id, '2030-01-01 10:00', '2030-01-01 11:00', zone, ${text}, ${now}, ${now}
@@ -141,9 +138,7 @@ test('a date is limited to 200 gatherings and 50 instructors, a course to 100 ta
 async function orderOf(me: Provider, lines: number) {
   const courseId = await me.course();
   const { orderId } = await createOrder(me, { courseId });
-  await (
-    await me.ctx()
-  ).write(allAreas, (tx, now) =>
+  await write(me, (tx, now) =>
     tx.execute(sql`
       with new_products as (
         insert into products (provider_id, course_id, title, created_at, updated_at)

@@ -1,9 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { Database } from '../../../src/database/client.ts';
 import { checkCounters } from '../../../src/domains/records/counters/service.ts';
-import { allAreas } from '../../../src/database/areas.ts';
 import { addDate, addParticipants } from '../../support/dates.ts';
-import { mainProduct, createOrder, createProduct, createUser } from '../../support/orders.ts';
+import { mainProduct, createOrder, createProduct, createUser, write } from '../../support/orders.ts';
 import { runCli, databaseUrl, temporaryFolder } from '../../support/processes.ts';
 import { asAdmin, openTestDatabase, openTestApp, ownDatabase, type Provider } from '../../support/test-app.ts';
 
@@ -177,9 +176,7 @@ test('items on all pages are checked', async () => {
   const [me, other] = [await createProvider(), await createProvider()];
   for (const provider of [me, other]) {
     const courseId = await provider.course();
-    await (
-      await provider.ctx()
-    ).write(allAreas, (tx, now) =>
+    await write(provider, (tx, now) =>
       tx.execute(`insert into course_dates (provider_id, course_id, start_at, end_at, deadline_at, zone, teaching_language_id, created_at, updated_at)
         select ${provider.id}, ${courseId}, '2030-01-01', '2030-01-01', '2030-01-01', 'UTC', 'no', '${now}', '${now}' from generate_series(1, 1100)`),
     );
@@ -253,9 +250,7 @@ test('doctor reports no false differences during concurrent bookings', async () 
     for (let n = 0; n < 10; n += 1) {
       await addParticipants(me, courseId, dateId, [1, 2, 7, 3]);
       await createOrder(me, { courseId, dateId, users });
-      await (
-        await me.ctx()
-      ).write(allAreas, (tx) =>
+      await write(me, (tx) =>
         tx.execute(`update participants set status_id = 4 where course_date_id = ${dateId} and status_id = 3`),
       );
     }

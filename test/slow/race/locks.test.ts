@@ -7,6 +7,7 @@ import { createKeyedQueue } from '../../../src/database/keyed-queue.ts';
 import { providers } from '../../../src/database/tables/providers.ts';
 import { tags } from '../../../src/database/tables/catalog.ts';
 import { allAreas } from '../../../src/database/areas.ts';
+import { write } from '../../support/orders.ts';
 import { connectionTo, openTestDatabase, sharedTestApp } from '../../support/test-app.ts';
 import { loadUnguarded } from '../../support/unguarded.ts';
 
@@ -233,9 +234,7 @@ test('a transaction over its total time limit is rolled back and unlocked', asyn
   });
   const failed = await adding.catch((error: unknown) => error);
   expect(classifyError(failed)).toEqual({ kind: 'unavailable' });
-  await (
-    await me.ctx()
-  ).write(allAreas, async (tx) => expect(await tx.$count(tags, eq(tags.providerId, me.id))).toBe(0));
+  await write(me, async (tx) => expect(await tx.$count(tags, eq(tags.providerId, me.id))).toBe(0));
 });
 
 test('a closing connection counts as unreachable', async () => {
