@@ -1,5 +1,5 @@
 /** Time zone, local date and time, and the expected instant. */
-export type Instant = [zone: string, day: string, time: string, instant: string];
+type Instant = [zone: string, day: string, time: string, instant: string];
 
 /** Literal values, never computed by the code under test. */
 export const instants: Instant[] = [
@@ -10,6 +10,7 @@ export const instants: Instant[] = [
   ['Europe/Oslo', '2026-03-29', '02:30', '2026-03-29T01:30:00Z'],
   ['Europe/Oslo', '2026-03-29', '03:00', '2026-03-29T01:00:00Z'],
   ['Europe/Oslo', '2026-03-30', '00:00', '2026-03-29T22:00:00Z'],
+  ['Europe/Oslo', '2026-07-01', '09:00', '2026-07-01T07:00:00Z'],
   ['Europe/Oslo', '2026-10-25', '01:59:59', '2026-10-24T23:59:59Z'],
   ['Europe/Oslo', '2026-10-25', '02:00', '2026-10-25T01:00:00Z'],
   ['Europe/Oslo', '2026-10-25', '02:30', '2026-10-25T01:30:00Z'],
