@@ -16,7 +16,7 @@ export const compositeRows = /\(select \* from \((.*)\) as t\(c0[^)]*\) limit \d
 type QueryArgument = string | { name?: string; text: string; values?: Value[] };
 type QueryResult = { rows?: Record<string, unknown>[] } | undefined;
 
-/** Records all statements that this process sends during the work, in order. */
+/** Records all statements that this process sends during the work, in order, but the settings of new connections. */
 export async function recordStatements(work: () => Promise<unknown>): Promise<RecordedStatement[]> {
   const all: RecordedStatement[] = [];
   const prototype = Client.prototype as unknown as { query: (args: QueryArgument, ...rest: unknown[]) => unknown };
@@ -29,7 +29,7 @@ export async function recordStatements(work: () => Promise<unknown>): Promise<Re
     } = typeof args === 'string' ? { name: undefined, text: args, values: undefined } : args;
     const values = own ?? (Array.isArray(rest[0]) ? (rest[0] as Value[]) : []);
     const statement: RecordedStatement = { name, text, values };
-    all.push(statement);
+    if (!text.startsWith('set timezone')) all.push(statement);
     const result = query.call(this, args, ...rest);
     // The callback form returns no promise; transactions use promises.
     Promise.resolve(result as QueryResult).then(
