@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import type { Database } from '../../src/database/client.ts';
 
 type Pool = Database['pool'];
@@ -68,9 +68,12 @@ async function readDatabaseCpu(pool: Pool) {
   const { rows } = await pool.query<{ pid: number }>(
     "select pid from pg_stat_activity where datname = current_database() and backend_type = 'client backend'",
   );
+  // A session may have ended meanwhile.
   const ticks = rows.map(({ pid }) => {
-    const [, fields] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ');
-    const [user, system] = fields!.split(' ').slice(11, 13).map(Number);
+    const file = `/proc/${pid}/stat`;
+    const [, fields] = existsSync(file) ? readFileSync(file, 'utf8').split(') ') : [];
+    if (fields === undefined) return 0;
+    const [user, system] = fields.split(' ').slice(11, 13).map(Number);
     return user! + system!;
   });
   return ticks.reduce((sum, each) => sum + each, 0) * 10;

@@ -25,6 +25,7 @@ const root = join(import.meta.dirname, '../..');
  * the database of TEST_DATABASE_URL, which is left as it is.
  */
 export default async function setup(project: TestProject) {
+  rmSync('test/output/errors.ndjson', { force: true });
   const statements = mkdtempSync(join(tmpdir(), 'booking-statements-'));
   const { server, template, shared, stop } = await (process.env['TEST_DATABASE_URL'] ? useServer() : startEmbedded());
   project.provide('server', server);

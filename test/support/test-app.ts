@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { afterAll, inject, onTestFinished } from 'vitest';
 import { Client, type ClientConfig } from 'pg';
 import type { InjectOptions } from 'fastify';
+import { pino } from 'pino';
 import { buildApp, type AppOptions } from '../../src/app.ts';
 import type { Ctx } from '../../src/database/context.ts';
 import type { Settings } from '../../src/core/settings.ts';
@@ -67,9 +68,15 @@ export function openTestDatabase(name: string, options: Partial<DatabaseOptions>
   return database;
 }
 
+/** Unexpected errors of a run, since a response names a request alone. */
+const errorLog = pino(
+  { level: 'error' },
+  pino.destination({ dest: 'test/output/errors.ndjson', mkdir: true, sync: true }),
+);
+
 /** The application on a database, and a function that creates providers; closed after the test or file. */
 export async function openTestApp(database: Database, options: Partial<AppOptions> = {}, build = buildTestApp) {
-  const app = await build({ database, settings, config, version: 'test', limits, ...options });
+  const app = await build({ database, settings, logger: errorLog, config, version: 'test', limits, ...options });
   await app.ready();
   if (build === buildTestApp) collectFromRequests(app);
   return {

@@ -25,6 +25,7 @@ const notRun: Record<string, string> = {
   'npm run bench': 'measures for minutes',
   'npm run compare-builds': 'builds two commits and sends requests for minutes',
   'npx vitest': 'updates snapshots',
+  'npx tsx test/support/small-files.ts': 'lists files of the source for a person',
   'PROPERTY_RUNS=': 'sends requests for minutes',
   'npx --yes -p typescript': 'installs the generator that test/support/client.sh runs',
   'npx --yes quicktype': 'documented-examples.test.ts runs it',
