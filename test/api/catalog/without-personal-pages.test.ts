@@ -56,6 +56,17 @@ test('a booking in the catalog is confirmed without a link to it', async () => {
   for (const { text } of [confirmation, await anyone.get(base)]) expect(text).not.toMatch(/\/my\b/);
 });
 
+test('a confirmation without a receipt names no link, of which there is none', async () => {
+  const { open, send, anyone } = await openFormSchool(await openWithout());
+  const book = async () => {
+    const booked = await send({ ...(await open()), ...personFields(1, { email: 'often@form.example' }) });
+    return readMain(await anyone.get(String(booked.headers['location'])));
+  };
+  let confirmation = '';
+  for (let n = 0; n < 6 && !confirmation.includes('No receipt'); n += 1) confirmation = await book();
+  expect(confirmation).toContain('|No receipt was sent by e-mail. Please keep this page.|');
+});
+
 test('the page of a course without a date has no form for an interest, which nobody could confirm', async () => {
   const { me, base, anyone } = await openFormSchool(await openWithout());
   const page = `${base}/courses/ropes-${await me.course({ title: 'Ropes' })}`;

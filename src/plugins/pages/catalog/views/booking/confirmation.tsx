@@ -17,6 +17,7 @@ export function Confirmed({ view, confirmation }: ConfirmedProps) {
   const statuses = places.map(getEnrolmentStatus);
   const { waiting } = balance;
   const title = waiting === 'all' ? texts.titleWaiting : texts.title;
+  const notMailed = link === undefined ? texts.notMailedOrLinked : texts.notMailed;
   return (
     <Layout view={view} title={title} isIndexed={false}>
       <h1>{title}</h1>
@@ -36,7 +37,7 @@ export function Confirmed({ view, confirmation }: ConfirmedProps) {
         ))}
       </ul>
       <Amounts {...{ view, confirmation }} />
-      <p>{mailedTo === null ? texts.notMailed : fill(texts.mailed, mailedTo)}</p>
+      <p>{mailedTo === null ? notMailed : fill(texts.mailed, mailedTo)}</p>
       {link !== undefined && (
         <>
           <p>
