@@ -4,7 +4,7 @@ import { createCounters, noteFailedWrite, type Counters } from './counters.ts';
 import type { QueueUsage } from './keyed-queue.ts';
 import { openPool, withTimeout, type PoolOptions } from './pool.ts';
 import type { Origin, SlowStatement } from './preparing-client.ts';
-import { queryBuilderOn, readersWithOrigin, type OpenSnapshot, type Reader } from './reader.ts';
+import { queryBuilderOn, storeWithOrigin, type OpenSnapshot, type Reader, type UnlockedStore } from './reader.ts';
 import { openStandby, type Standby } from './standby/index.ts';
 import { runTransaction, createUnitOfWork, nestedUnitOfWork, type UnitOfWork } from './unit-of-work.ts';
 
@@ -34,8 +34,10 @@ export type Database = UnitOfWork & {
   openSnapshot?: OpenSnapshot;
   counters: Counters;
   usage(): DatabaseUsage;
-  /** Readers whose slow statements are reported with their origin. */
-  readersFor(origin: Origin): { db: Reader; pool: Pick<Pool, 'query'> };
+  /** Tokens, sessions, failed sign-ins and states of deliveries: written without the tenant lock. */
+  unlocked: UnlockedStore;
+  /** `unlocked`, whose slow statements are reported with their origin. */
+  unlockedFor(origin: Origin): UnlockedStore;
   /** From now on `report` is called for each statement of more than half a second. */
   onSlowStatement(report: (statement: SlowStatement) => void): void;
   /** Returns this database with an audit log for its writes. */
@@ -85,7 +87,8 @@ export function openDatabase(options: DatabaseOptions): Database {
     ...unitOfWork(auditLog, fairnessKey),
     pool: batched,
     ...{ db, counters, usage },
-    readersFor: (origin) => readersWithOrigin(db, batched, origin),
+    unlocked: db,
+    unlockedFor: (origin) => storeWithOrigin(db, origin),
     onSlowStatement: (report) => void (reportSlow = report),
     ...(standby && { standby, openSnapshot: standby.openSnapshot }),
     withAudit: (auditContext) => databaseWith(createAuditLog(auditContext), fairnessKey),
@@ -101,7 +104,7 @@ export function openDatabase(options: DatabaseOptions): Database {
           withAudit: (auditContext) => nestedDatabase(createAuditLog(auditContext)),
           queuedAs: () => nestedDatabase(nestedLog),
           pool: client,
-          db: txDb,
+          ...{ db: txDb, unlocked: txDb },
         });
         return work(nestedDatabase(auditLog));
       }).catch(noteFailedWrite(counters)),

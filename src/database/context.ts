@@ -1,6 +1,6 @@
 import type { Area, Areas } from './areas.ts';
 import type { Reader, Tx, Write, WriteNewProvider } from './client.ts';
-import type { Queryable } from './statements.ts';
+import type { UnlockedStore } from './reader.ts';
 import type { Language } from '../core/reference/language.ts';
 import type { KeyProfile } from '../core/api-key.ts';
 import type { Settings } from '../core/settings.ts';
@@ -62,7 +62,7 @@ export type Ctx = {
   /** Read-only. */
   db: Reader;
   /** Tokens, sessions, failed sign-ins and states of deliveries: written without the tenant lock. */
-  unlockedStore: Queryable;
+  unlockedStore: UnlockedStore;
   /** The only way to write tenant data; takes the tenant lock first. */
   write: Write;
   /** Creates a sub-school of this provider. */

@@ -19,16 +19,19 @@ export type OpenSnapshot = (needed: NeededVersions) => Promise<Snapshot | undefi
 export const statementBuilder = drizzle.mock({ casing });
 
 /** The query builder that sends its statements to a pool or a connection. */
-export const queryBuilderOn = (client: Pick<Pool, 'query'> | PoolClient): NodePgDatabase =>
+export const queryBuilderOn = (client: Pick<Pool, 'query'> | PoolClient): UnlockedStore =>
   drizzle({ client: client as Pool, casing });
+
+/** Reads and writes without the tenant lock. */
+export type UnlockedStore = NodePgDatabase & { readonly $client: Pick<Pool, 'query'> };
 
 /** An object with some members of its own. */
 const derive = <T extends object>(base: T, members: object): T => Object.assign(Object.create(base) as T, members);
 
-/** A query builder and its client, whose slow statements are reported with their origin. */
-export function readersWithOrigin(builder: NodePgDatabase, client: Pick<Pool, 'query'>, origin: Origin) {
-  const pool = sendWithOrigin(client, origin);
+/** A query builder whose slow statements are reported with their origin. */
+export function storeWithOrigin(builder: UnlockedStore, origin: Origin): UnlockedStore {
+  const $client = sendWithOrigin(builder.$client, origin);
   // All but the client is shared: a new query builder would look up the columns of each table again.
-  const session = derive((builder as unknown as { session: object }).session, { client: pool });
-  return { pool, db: derive(builder, { session, $client: pool }) };
+  const session = derive((builder as unknown as { session: object }).session, { client: $client });
+  return derive(builder, { session, $client });
 }

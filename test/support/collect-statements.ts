@@ -2,13 +2,14 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { appendFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { FastifyInstance } from 'fastify';
-import { Client, type Pool } from 'pg';
+import { Client, type Pool, type QueryResult } from 'pg';
 import { expect, inject } from 'vitest';
+import { refuseUndeclaredNulls } from './declared-rows.ts';
 
 /** A statement that a test made the service send, and the file of the first such test. */
 export type CollectedStatement = { text: string; file: string };
 
-type Query = (this: unknown, statement: string | { text?: string }, ...rest: unknown[]) => unknown;
+type Query = (this: unknown, statement: string | { text?: string; name?: string }, ...rest: unknown[]) => unknown;
 type Queryable = { query: Query };
 
 const root = join(import.meta.dirname, '../..');
@@ -43,7 +44,12 @@ const prototype = Client.prototype as unknown as Queryable;
 const { query } = prototype;
 prototype.query = function collect(statement, ...rest) {
   add(statement);
-  return query.call(this, statement, ...rest);
+  const result = query.call(this, statement, ...rest);
+  if (typeof statement === 'string' || !(result instanceof Promise)) return result;
+  return (result as Promise<QueryResult<Record<string, unknown>>>).then((found) => {
+    refuseUndeclaredNulls(statement.name, found);
+    return found;
+  });
 };
 
 function add(statement: Parameters<Query>[0]) {

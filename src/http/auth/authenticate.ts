@@ -85,7 +85,7 @@ function createRequestContext(
   const isPublishable = key.profile === 'publishable';
   const { provider_id: id, is_active: isActive, origins, quarter } = key;
   // No getters: V8 keeps the hidden class that each of them gets, and so the request, until a major collection.
-  const { db, pool } = database.readersFor({ provider: id, reqId: request.id });
+  const unlockedStore = database.unlockedFor({ provider: id, reqId: request.id });
   return {
     providerId: isPublishable ? 0 : id,
     ...(isPublishable && { publishableFor: { id, isActive, origins: origins ?? [], quarter } }),
@@ -96,8 +96,8 @@ function createRequestContext(
     versions: key,
     language: preferredLanguage(request.headers['accept-language'], settings.defaultLanguage),
     settings,
-    db,
-    unlockedStore: { $client: pool },
+    db: unlockedStore,
+    unlockedStore,
     write: (areas, work) => writers().write([id], areas, withIdempotency(request, reply, work)),
     writeNewProvider: (work) => writers().writeNewProvider(id, work),
   };

@@ -53,7 +53,8 @@ async function afterReading(me: Provider, happens: () => Promise<unknown>): Prom
     if (config.name === 'find_user_by_username') await happens();
     return result;
   };
-  return { ...ctx, unlockedStore: { $client: { query } as unknown as Ctx['unlockedStore']['$client'] } };
+  const unlockedStore = Object.assign(Object.create(ctx.unlockedStore) as Ctx['unlockedStore'], { $client: { query } });
+  return { ...ctx, unlockedStore };
 }
 /** Stores a given hash, as a concurrent sign-on, password change or import does. */
 const storeHash = async (me: Provider, id: number, hashed: string) => {

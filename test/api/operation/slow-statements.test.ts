@@ -51,7 +51,7 @@ test('the statements of a loader are prepared once for all requests, and sent by
     return db.select(columns).from(courses).where(match(courses, courses.id));
   });
   for (const reqId of ['one', 'two']) {
-    const context = { ...database.readersFor({ provider: me.id, reqId }), providerId: me.id, settings };
+    const context = { db: database.unlockedFor({ provider: me.id, reqId }), providerId: me.id, settings };
     const rows = await load(context, { providerIds: [me.id], ids: [course] });
     expect(rows.map(({ id }) => id)).toEqual([course]);
   }

@@ -5,7 +5,8 @@ import { participantStatus } from '../../../core/reference/statuses.ts';
 import type { Ctx } from '../../../database/context.ts';
 import type { BatchItem } from './batch-body-schema.ts';
 import { previewQuote, type BookingQuote } from './quote-service.ts';
-import type { BookingContext, DateFound, BookingResult, BatchResult } from './schema.ts';
+import type { BookingResult, BatchResult } from './schema.ts';
+import type { BookingContext, DateFound } from './sql.ts';
 import { assertPairLimit, book, toResponse } from './service.ts';
 
 /** The bookings of a dry run, which those after them meet as if they were made. */

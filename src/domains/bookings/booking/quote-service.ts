@@ -1,7 +1,7 @@
 import type { CodedError } from '../../../core/errors.ts';
 import type { Tx } from '../../../database/client.ts';
 import type { Ctx } from '../../../database/context.ts';
-import { execute, type Queryable } from '../../../database/statements.ts';
+import type { Queryable } from '../../../database/statements.ts';
 import { bookingProblem, participantError, bookingError, type BookingCode } from '../../../core/booking-errors.ts';
 import {
   isStorable,
@@ -14,8 +14,16 @@ import { decideSeats } from '../seat-assignment/assignment-service.ts';
 import { endDueHolds } from '../seat-assignment/promotion-service.ts';
 import { states } from '../../../core/reference/participant-states.ts';
 import type { ProductFound } from '../../orders/orders/schema.ts';
-import type { QuoteRequest, QuoteParticipant, BookingContext, CampaignFound, DateFound } from './schema.ts';
-import { findChildren, findDate, findPayers, findProducts, type PayersFound } from './sql.ts';
+import type { QuoteRequest, QuoteParticipant } from './schema.ts';
+import {
+  findChildren,
+  findDate,
+  findPayers,
+  findProducts,
+  type BookingContext,
+  type CampaignFound,
+  type DateFound,
+} from './sql.ts';
 
 /** Loads the date, products, campaigns, voucher and customer, once the offers of the date that are due have ended. */
 export async function loadContext(ctx: Ctx, tx: Tx, now: string, request: QuoteRequest): Promise<BookingContext> {
@@ -49,18 +57,22 @@ export async function previewQuote(
 }
 
 async function findContext({ providerId }: Ctx, tx: Queryable, request: QuoteRequest): Promise<BookingContext> {
-  const { participants = [], coursedate_id = null, campaign_code, customer_id, voucher_code } = request;
+  const { participants = [], coursedate_id = null } = request;
+  const { campaign_code: campaignCode, customer_id: customerId, voucher_code: voucherCode } = request;
   const triggers = participants.flatMap(({ trigger_value }) => trigger_value ?? []);
-  const productIds = participants.flatMap(({ products }) => products ?? []);
-  const isPlain = campaign_code === undefined && customer_id === undefined && voucher_code === undefined;
+  const ids = participants.flatMap(({ products }) => products ?? []);
+  const isPlain = campaignCode === undefined && customerId === undefined && voucherCode === undefined;
 
-  const [date] = await execute<DateFound>(tx, findDate, [providerId, coursedate_id]);
-  const childValues = [providerId, coursedate_id, JSON.stringify(triggers)];
-  const children = date && triggers.length > 0 ? await execute<DateFound>(tx, findChildren, childValues) : [];
-  const productValues = [providerId, JSON.stringify(productIds)];
-  const products = productIds.length > 0 ? await execute<ProductFound>(tx, findProducts, productValues) : [];
-  const payerValues = [providerId, date?.courseId, campaign_code, customer_id, voucher_code];
-  const [payers] = isPlain ? [] : await execute<PayersFound>(tx, findPayers, payerValues);
+  const [date] = await findDate(tx, { providerId, id: coursedate_id });
+  const children =
+    date && triggers.length > 0 ? await findChildren(tx, { providerId, parentId: date.id, triggers }) : [];
+  const products = ids.length > 0 ? await findProducts(tx, { providerId, ids }) : [];
+  const payers = isPlain
+    ? undefined
+    : await findPayers.one(tx, {
+        ...{ providerId, courseId: date?.courseId ?? null, campaignCode: campaignCode ?? null },
+        ...{ customerId: customerId ?? null, voucherCode: voucherCode ?? null },
+      });
   return {
     dates: date ? [date, ...children] : [],
     products,

@@ -1,10 +1,7 @@
 import { Type, type Static, type TProperties } from '@sinclair/typebox';
-import type { MailSwitches } from '../../../core/reference/mail-kinds.ts';
 import { ParticipantStatusId } from '../../../core/reference/participant-statuses.ts';
 import { ProblemError, ProblemField } from '../../../core/schema/problems.ts';
 import { t } from '../../../core/schema/types.ts';
-import type { Seats } from '../../courses/seats/schema.ts';
-import type { PricedDate, ProductFound } from '../../orders/orders/schema.ts';
 import { Balance } from '../../orders/payments/schema.ts';
 
 const BookedParticipant = t.NamedObject(
@@ -104,54 +101,6 @@ export const BatchResults = t.NamedObject(
   'BatchBooking',
   t.member.financial.all({ results: Type.Array(BatchResult, { description: 'In the order of the bookings' }) }),
 );
-
-/** A bookable course date, or one of its children. */
-export type DateFound = Seats &
-  PricedDate & {
-    id: number;
-    courseCurrency: string;
-    triggerValue: string | null;
-    isCanceled: boolean;
-    /** True after the deadline's day in the date's zone, or after the end. */
-    isPassed: boolean;
-    /** True if an offer has ended that still holds its seat. */
-    hasDueOffers: boolean;
-    mailSwitches: MailSwitches | null;
-  };
-
-/** A campaign by its code (`isNamed`), or an agreement with the customer. */
-export type CampaignFound = {
-  id: number;
-  isNamed: boolean;
-  isOpen: boolean;
-  isExpired: boolean;
-  isUsedUp: boolean;
-  /** Uses that are left; null without a limit. */
-  usesLeft: number | null;
-  forCourse: boolean;
-  forCustomer: boolean;
-  currency: string;
-  type: 'Percent' | 'Value';
-  value: string;
-};
-export type VoucherFound = {
-  id: number;
-  code: string;
-  currency: string;
-  balance: string;
-  isArchived: boolean;
-  isExpired: boolean;
-};
-export type CustomerFound = { id: number; sellerId: number | null; isActive: boolean };
-
-/** The stored items that a booking refers to. */
-export type BookingContext = {
-  dates: DateFound[];
-  products: ProductFound[];
-  campaigns: CampaignFound[];
-  voucher: VoucherFound | null;
-  customer: CustomerFound | null;
-};
 
 /** The fields of a booking request that its quote depends on; any may be missing. */
 export type QuoteRequest = {

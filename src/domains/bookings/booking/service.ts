@@ -7,7 +7,6 @@ import { paymentStatus } from '../../../core/reference/statuses.ts';
 import { t } from '../../../core/schema/types.ts';
 import type { Tx } from '../../../database/client.ts';
 import type { Ctx } from '../../../database/context.ts';
-import { toRecordset, execute } from '../../../database/statements.ts';
 import { bookings, orders } from '../../../database/tables/orders.ts';
 import { participants } from '../../../database/tables/participants.ts';
 import { sameTenant, tenantWhere } from '../../../lists/tenant-scope.ts';
@@ -102,48 +101,50 @@ async function insertBooking(
   quote: BookingQuote,
   users: EnrolledUser[],
 ) {
-  const [created] = await execute<sql.BookingCreated>(tx, sql.createBooking, [
-    ...[providerId, now, ...orderColumns(input, quote)],
-    ...[quote.date.id, input.booker_email ?? null, input.booker_phone ?? null],
-    ...[toRecordset(lineRows(quote)), isPaid(quote) ? paymentStatus.yes : paymentStatus.no],
-    ...[toRecordset(participantRows(input, quote, users)), toRecordset(purchaseRows(quote))],
-    ...[input.waiting_together ?? false, input.language ?? null],
-  ]);
-  return created!;
+  return sql.createBooking.one(tx, {
+    ...{ providerId, now, ...orderColumns(input, quote) },
+    courseDateId: quote.date.id,
+    bookerEmail: input.booker_email ?? null,
+    bookerPhone: input.booker_phone ?? null,
+    waitingTogether: input.waiting_together ?? false,
+    bookerLanguageId: input.language ?? null,
+    lines: lineRows(quote),
+    paidId: isPaid(quote) ? paymentStatus.yes : paymentStatus.no,
+    booked: participantRows(input, quote, users),
+    purchases: purchaseRows(quote),
+  });
 }
 
 const isPaid = ({ voucher, totals }: BookingQuote) => totals.inclVat > 0n && voucher?.pays === totals.inclVat;
 
-const orderColumns = (input: BookingInput, quote: BookingQuote) => [
-  quote.date.courseTitle,
-  detailedOrderTitle(quote.date.startAt, quote.date.endAt, quote.date.place),
-  quote.currency,
-  quote.customer?.id ?? null,
-  quote.customer?.sellerId ?? null,
-  quote.campaignId,
-  isPaid(quote),
-  input.payment_method,
-  input.invoice_reference ?? null,
-  input.booker_name ?? null,
-  input.gln_number ?? null,
-  input.invoice_address_1 ?? null,
-  input.invoice_address_2 ?? null,
-  input.invoice_address_3 ?? null,
-  input.invoice_zipcode ?? null,
-  input.invoice_city ?? null,
-  input.invoice_email ?? null,
-  quote.totals.agreed.totalBeforeDiscounts,
-  quote.totals.agreed.totalDiscounts,
-  quote.totals.agreed.totalVat,
-  toCustomProperties(input, quote),
-];
+const orderColumns = (input: BookingInput, quote: BookingQuote) => ({
+  title: quote.date.courseTitle,
+  titleDetailed: detailedOrderTitle(quote.date.startAt, quote.date.endAt, quote.date.place),
+  currency: quote.currency,
+  customerId: quote.customer?.id ?? null,
+  sellerId: quote.customer?.sellerId ?? null,
+  campaignId: quote.campaignId,
+  isPaid: isPaid(quote),
+  paymentMethod: input.payment_method ?? null,
+  yourReference: input.invoice_reference ?? null,
+  booker: input.booker_name ?? null,
+  glnNumber: input.gln_number ?? null,
+  invoiceAddress: input.invoice_address_1 ?? null,
+  invoiceAddress2: input.invoice_address_2 ?? null,
+  invoiceAddress3: input.invoice_address_3 ?? null,
+  invoiceZipcode: input.invoice_zipcode ?? null,
+  invoiceCity: input.invoice_city ?? null,
+  invoiceEmail: input.invoice_email ?? null,
+  ...quote.totals.agreed,
+  customProperties: toCustomProperties(input, quote),
+});
 
 /** The invoiced company, which no existing course user stores, and the amount paid by voucher. */
 function toCustomProperties({ company, company_number }: BookingInput, { voucher }: BookingQuote) {
   const isSpent = voucher !== null && voucher.pays > 0n;
   const spent = isSpent ? { voucher_code: voucher.code, voucher_amount: toDecimal(voucher.pays) } : {};
-  const json = JSON.stringify({ company, company_number, ...spent });
-  return json === '{}' ? null : json;
+  const properties = { company, company_number, ...spent };
+  return Object.values(properties).some((value) => value !== undefined) ? properties : null;
 }
 
 const lineRows = ({ lines }: BookingQuote) =>
@@ -164,7 +165,7 @@ const participantRows = ({ participants = [] }: BookingInput, quote: BookingQuot
     person: users[n]!.userId,
     status: statusId,
     heldFor,
-    comment: participants[n]?.comment,
+    comment: participants[n]?.comment ?? null,
     properties: t.mergeCustomProperties(null, participants[n]?.custom_properties),
   }));
 
@@ -180,8 +181,7 @@ async function spendFromVoucher(
   { id, pays }: NonNullable<BookingQuote['voucher']>,
 ) {
   if (pays === 0n) return;
-  const values = [providerId, id, orderId, toDecimal(pays), now];
-  const spent = await execute(tx, sql.spendVoucher, values);
+  const spent = await sql.spendVoucher(tx, { providerId, voucherId: id, orderId, amount: toDecimal(pays), now });
   if (spent.length === 0) throw Problem.unavailable('The voucher was spent in the meantime');
 }
 

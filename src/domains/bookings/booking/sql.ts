@@ -1,69 +1,173 @@
 import { canceled } from '../../../core/reference/statuses.ts';
+import type { MailSwitches } from '../../../core/reference/mail-kinds.ts';
 import { caseFoldedSql, currentTimeSql } from '../../../database/tables/columns.ts';
 import { hasDueOffersSql, openOffersSql } from '../../courses/seats/loaders.ts';
 import { isForCourse, isForCustomer, isOpen, isUsedUp } from '../../orders/campaigns/loaders.ts';
-import type { CampaignFound, CustomerFound, VoucherFound } from './schema.ts';
+import { json, statement, typedOrNull, type RowOf } from '../../../database/statement.ts';
 
 /** Inserts a booking with its order, lines and participants; returns one row with the ids. */
-export const createBooking = {
-  name: 'create_booking',
-  text: `with new_order as (
+export const createBooking = statement(
+  'create_booking',
+  {
+    takes: {
+      providerId: 'int',
+      now: 'moment',
+      title: 'text',
+      titleDetailed: 'text',
+      currency: 'text',
+      customerId: 'int?',
+      sellerId: 'int?',
+      campaignId: 'int?',
+      isPaid: 'bool',
+      paymentMethod: 'text?',
+      yourReference: 'text?',
+      booker: 'text?',
+      glnNumber: 'text?',
+      invoiceAddress: 'text?',
+      invoiceAddress2: 'text?',
+      invoiceAddress3: 'text?',
+      invoiceZipcode: 'text?',
+      invoiceCity: 'text?',
+      invoiceEmail: 'text?',
+      totalBeforeDiscounts: 'numeric',
+      totalDiscounts: 'numeric',
+      totalVat: 'numeric',
+      customProperties: typedOrNull<object>('json'),
+      courseDateId: 'int',
+      bookerEmail: 'text?',
+      bookerPhone: 'text?',
+      waitingTogether: 'bool',
+      bookerLanguageId: 'text?',
+      lines: {
+        rows: {
+          product: 'int',
+          quantity: 'int',
+          price: 'numeric',
+          percent: 'numeric?',
+          amount: 'numeric?',
+          calculated: 'numeric',
+          vat: 'numeric',
+        },
+      },
+      paidId: 'int',
+      booked: {
+        rows: {
+          course: 'int',
+          date: 'int',
+          person: 'int',
+          status: 'int',
+          heldFor: 'text?',
+          comment: 'text?',
+          properties: typedOrNull<object>('json'),
+        },
+      },
+      purchases: { rows: { product: 'int', buyer: 'int' } },
+    },
+    returns: { orderId: 'int', bookingId: 'int', participantIds: json<number[]>() },
+  },
+  `with new_order as (
       insert into orders (id, provider_id, created_at, updated_at, title, title_detailed, currency, customer_id, seller_id,
         campaign_id, is_paid, payment_method, your_reference, booker, gln_number, invoice_address, invoice_address_2,
         invoice_address_3, invoice_zipcode, invoice_city, invoice_email, total_before_discounts, total_discounts, total_vat,
         custom_properties)
       overriding system value
-      select o.id, $1, $2, $2, $3 || ' #' || o.id, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19,
-        $20, $21, $22, $23
+      select o.id, :providerId, :now, :now, :title || ' #' || o.id, :titleDetailed, :currency, :customerId, :sellerId,
+        :campaignId, :isPaid, :paymentMethod, :yourReference, :booker, :glnNumber, :invoiceAddress, :invoiceAddress2,
+        :invoiceAddress3, :invoiceZipcode, :invoiceCity, :invoiceEmail, :totalBeforeDiscounts, :totalDiscounts, :totalVat,
+        :customProperties
       from (select nextval('orders_id_seq') as id) o
       returning id),
     new_booking as (
       insert into bookings (provider_id, created_at, updated_at, order_id, course_date_id, booker_name, booker_email,
         booker_phone, waiting_together, booker_language_id, language)
-      select $1, $2, $2, o.id, $24, $12, $25, $26, $31, $32,
-        case when $32 in ('no', 'nb', 'nn') then 'no' when $32 = 'en' then 'en' end from new_order o
+      select :providerId, :now, :now, o.id, :courseDateId, :booker, :bookerEmail, :bookerPhone, :waitingTogether,
+        :bookerLanguageId,
+        case when :bookerLanguageId in ('no', 'nb', 'nn') then 'no' when :bookerLanguageId = 'en' then 'en' end
+      from new_order o
       returning id),
     new_lines as (
       insert into order_lines (provider_id, created_at, updated_at, order_id, product_id, quantity, price_at_order,
         discount_percent_at_order, discount_amount_at_order, discount_calculated_at_order, vat_percentage)
-      select $1, $2, $2, o.id, l.product, l.quantity, l.price, l.percent, l.amount, l.calculated, l.vat
-      from new_order o, json_to_recordset($27) l (place int, product bigint, quantity int, price numeric, percent numeric,
-        amount numeric, calculated numeric, vat numeric)
-      order by l.place
+      select :providerId, :now, :now, o.id, lines.product, lines.quantity, lines.price, lines.percent, lines.amount,
+        lines.calculated, lines.vat
+      from new_order o, :lines
+      order by lines.place
       returning id, product_id),
     new_participants as (
       insert into participants (provider_id, created_at, updated_at, status_updated_at, entry_source, booking_id, paid_id,
         invoice_reference, course_id, course_date_id, user_id, status_id, held_for, user_comment, custom_properties)
-      select $1, $2, $2, $2, 'User', b.id, $28, $11, p.course, p.date, p.person, p.status, p."heldFor", p.comment, p.properties
-      from new_booking b, json_to_recordset($29) p (place int, course bigint, date bigint, person bigint, status smallint,
-        "heldFor" text, comment text, properties jsonb)
-      order by p.place
+      select :providerId, :now, :now, :now, 'User', b.id, :paidId, :yourReference, booked.course, booked.date, booked.person,
+        booked.status, booked."heldFor", booked.comment, booked.properties
+      from new_booking b, :booked
+      order by booked.place
       returning id),
     placed as (select id, row_number() over (order by id) as place from new_participants),
     paying as (
       insert into order_line_participants (provider_id, order_line_id, participant_id)
-      select $1, l.id, p.id
-      from json_to_recordset($30) s (product bigint, buyer bigint)
-        join new_lines l on l.product_id = s.product join placed p on p.place = s.buyer)
+      select :providerId, l.id, p.id
+      from :purchases
+        join new_lines l on l.product_id = purchases.product join placed p on p.place = purchases.buyer)
     select (select id from new_order) as "orderId", (select id from new_booking) as "bookingId",
       (select json_agg(id order by id) from placed) as "participantIds"`,
-};
-export type BookingCreated = { orderId: number; bookingId: number; participantIds: number[] };
+);
+export type BookingCreated = RowOf<typeof createBooking>;
 
 /** Subtracts an amount from a voucher's balance; returns no row if that is too low. */
-export const spendVoucher = {
-  name: 'spend_voucher',
-  text: `with spent as (
-      update vouchers set balance = balance - $4, updated_at = $5
-      where provider_id = $1 and id = $2 and balance >= $4 returning id)
+export const spendVoucher = statement(
+  'spend_voucher',
+  {
+    takes: { providerId: 'int', voucherId: 'int', orderId: 'int', amount: 'numeric', now: 'moment' },
+    returns: { voucherId: 'int' },
+  },
+  `with spent as (
+      update vouchers set balance = balance - :amount, updated_at = :now
+      where provider_id = :providerId and id = :voucherId and balance >= :amount returning id)
     insert into voucher_redemptions (provider_id, voucher_id, order_id, amount, created_at)
-    select $1, s.id, $3, $4, $5 from spent s returning voucher_id`,
-};
+    select :providerId, s.id, :orderId, :amount, :now from spent s returning voucher_id as "voucherId"`,
+);
 
+const productReturns = {
+  id: 'int',
+  courseId: 'int',
+  price: 'numeric',
+  currency: 'text',
+  vatPercentage: 'numeric',
+} as const;
 const product = `select p.id, p.course_id as "courseId", p.price::text as price, p.currency,
     p.vat_percentage::text as "vatPercentage"
-  from products p where p.provider_id = $1 and p.archived_at is null`;
+  from products p where p.provider_id = :providerId and p.archived_at is null`;
+export const findProducts = statement(
+  'find_products',
+  { takes: { providerId: 'int', ids: 'int[]' }, returns: productReturns },
+  `${product} and p.id in :ids`,
+);
 
+const dateReturns = {
+  id: 'int',
+  courseId: 'int',
+  courseTitle: 'text',
+  courseCurrency: 'text',
+  triggerValue: 'text?',
+  startAt: 'moment',
+  endAt: 'moment',
+  place: 'text?',
+  isCanceled: 'bool',
+  /** True after the deadline's day in the date's zone, or after the end. */
+  isPassed: 'bool',
+  capacityMax: 'int',
+  capacityOverbook: 'int',
+  capacityWait: 'int',
+  numConfirmed: 'int',
+  numOverbooked: 'int',
+  numUnconfirmed: 'int',
+  numWaiting: 'int',
+  openOffers: 'int',
+  /** True if an offer has ended that still holds its seat. */
+  hasDueOffers: 'bool',
+  mailSwitches: typedOrNull<MailSwitches>('json'),
+  /** Null if archived. */
+  mainProduct: typedOrNull<RowOf<typeof findProducts>>('json'),
+} as const;
 /** Course dates of active courses; neither is deleted. Deadlines follow the real clock. */
 const date = `select d.id, d.course_id as "courseId", c.title as "courseTitle", c.price_currency as "courseCurrency",
     d.trigger_value as "triggerValue", d.start_at::text as "startAt", d.end_at::text as "endAt", p.title as place,
@@ -72,50 +176,98 @@ const date = `select d.id, d.course_id as "courseId", c.title as "courseTitle", 
     d.capacity_max as "capacityMax", d.capacity_overbook as "capacityOverbook", d.capacity_wait as "capacityWait",
     d.num_confirmed as "numConfirmed", d.num_overbooked as "numOverbooked", d.num_unconfirmed as "numUnconfirmed",
     d.num_waiting as "numWaiting", ${openOffersSql('d')} as "openOffers", ${hasDueOffersSql('d')} as "hasDueOffers",
-    (select s.mails from booking_settings s where s.provider_id = $1) as "mailSwitches",
+    (select s.mails from booking_settings s where s.provider_id = :providerId) as "mailSwitches",
     (select to_json(m) from (${product} and p.course_id = d.course_id and p.is_main_product) m) as "mainProduct"
   from course_dates d
-    join courses c on c.provider_id = $1 and c.id = d.course_id and c.is_active and c.deleted_at is null
+    join courses c on c.provider_id = :providerId and c.id = d.course_id and c.is_active and c.deleted_at is null
     left join places p on p.id = d.place_id
-  where d.provider_id = $1 and d.deleted_at is null`;
+  where d.provider_id = :providerId and d.deleted_at is null`;
 
-export const findDate = { name: 'find_date', text: `${date} and d.id = $2` };
-/** The children of $2 with one of the trigger values $3, without regard to case. */
-export const findChildren = {
-  name: 'find_children',
-  text: `${date} and d.parent_id = $2 and ${caseFoldedSql('btrim(d.trigger_value)')}
-    in (select ${caseFoldedSql('v.value')} from json_array_elements_text($3) v) order by d.id`,
+export const findDate = statement(
+  'find_date',
+  { takes: { providerId: 'int', id: 'int?' }, returns: dateReturns },
+  `${date} and d.id = :id`,
+);
+/** A bookable course date, or one of its children. */
+export type DateFound = RowOf<typeof findDate>;
+/** The children with one of the trigger values, without regard to case. */
+export const findChildren = statement(
+  'find_children',
+  { takes: { providerId: 'int', parentId: 'int', triggers: 'text[]' }, returns: dateReturns },
+  `${date} and d.parent_id = :parentId and ${caseFoldedSql('btrim(d.trigger_value)')}
+    in (select ${caseFoldedSql('v.value')} from :triggers as v(value)) order by d.id`,
+);
+
+/** A campaign by its code (`isNamed`), or an agreement with the customer. */
+export type CampaignFound = {
+  id: number;
+  isNamed: boolean;
+  isOpen: boolean;
+  isExpired: boolean;
+  isUsedUp: boolean;
+  /** Uses that are left; null without a limit. */
+  usesLeft: number | null;
+  forCourse: boolean;
+  forCustomer: boolean;
+  currency: string;
+  type: 'Percent' | 'Value';
+  value: string;
 };
-export const findProducts = {
-  name: 'find_products',
-  text: `${product} and p.id in (select json_array_elements_text($2)::bigint)`,
+export type VoucherFound = {
+  id: number;
+  code: string;
+  currency: string;
+  balance: string;
+  isArchived: boolean;
+  isExpired: boolean;
 };
+export type CustomerFound = { id: number; sellerId: number | null; isActive: boolean };
 
 const campaign = (isNamed: boolean) => `select c.id, ${isNamed} as "isNamed", c.currency, c.discount_type as type,
     c.discount_value::text as value, coalesce(c.ends_at <= ${currentTimeSql}, false) as "isExpired",
-    ${isOpen('c')} as "isOpen", ${isForCourse('$1', 'c', '$2::bigint')} as "forCourse",
+    ${isOpen('c')} as "isOpen", ${isForCourse(':providerId', 'c', ':courseId::bigint')} as "forCourse",
     ${isUsedUp('c')} as "isUsedUp", c.max_uses - c.uses as "usesLeft",
-    ${isForCustomer('$1', 'c', '$4')} as "forCustomer"
+    ${isForCustomer(':providerId', 'c', ':customerId')} as "forCustomer"
   from campaigns c`;
 
-/** For the course $2: the campaign of a code ($3), the customer $4 with its agreements, and the voucher of a code ($5). */
-export const findPayers = {
-  name: 'find_payers',
-  text: `select
+/** The campaign of a code, the customer with its agreements, and the voucher of a code. */
+export const findPayers = statement(
+  'find_payers',
+  {
+    takes: {
+      providerId: 'int',
+      courseId: 'int?',
+      campaignCode: 'text?',
+      customerId: 'int?',
+      voucherCode: 'text?',
+    },
+    returns: {
+      campaigns: typedOrNull<CampaignFound[]>('json'),
+      voucher: typedOrNull<VoucherFound>('json'),
+      customer: typedOrNull<CustomerFound>('json'),
+    },
+  },
+  `select
       (select json_agg(c order by c.id) from (
-        ${campaign(true)} where c.provider_id = $1 and c.campaign_code is not null and not c.is_archived
-          and ${caseFoldedSql('c.campaign_code')} = ${caseFoldedSql('$3')}
+        ${campaign(true)} where c.provider_id = :providerId and c.campaign_code is not null and not c.is_archived
+          and ${caseFoldedSql('c.campaign_code')} = ${caseFoldedSql(':campaignCode')}
         union all
         ${campaign(false)} join campaign_customers a on a.campaign_id = c.id
-        where c.provider_id = $1 and a.provider_id = $1 and a.customer_id = $4 and c.type = 'Agreement') c) as campaigns,
-      (select to_json(v) from (select v.id, v.code, v.currency, v.balance::text as balance, v.archived_at is not null as "isArchived",
-          coalesce(v.expires_at <= ${currentTimeSql}, false) as "isExpired"
-        from vouchers v where v.provider_id = $1 and v.deleted_at is null and ${caseFoldedSql('v.code')} = ${caseFoldedSql('$5')}) v) as voucher,
+        where c.provider_id = :providerId and a.provider_id = :providerId and a.customer_id = :customerId
+          and c.type = 'Agreement') c) as campaigns,
+      (select to_json(v) from (select v.id, v.code, v.currency, v.balance::text as balance,
+          v.archived_at is not null as "isArchived", coalesce(v.expires_at <= ${currentTimeSql}, false) as "isExpired"
+        from vouchers v where v.provider_id = :providerId and v.deleted_at is null
+          and ${caseFoldedSql('v.code')} = ${caseFoldedSql(':voucherCode')}) v) as voucher,
       (select to_json(c) from (select c.id, c.seller_id as "sellerId", c.status = 1 as "isActive"
-        from customers c where c.provider_id = $1 and c.id = $4) c) as customer`,
-};
-export type PayersFound = {
-  campaigns: CampaignFound[] | null;
+        from customers c where c.provider_id = :providerId and c.id = :customerId) c) as customer`,
+);
+
+/** The stored items that a booking refers to. */
+export type BookingContext = {
+  dates: DateFound[];
+  products: RowOf<typeof findProducts>[];
+  campaigns: CampaignFound[];
   voucher: VoucherFound | null;
   customer: CustomerFound | null;
 };

@@ -197,7 +197,7 @@ export async function createContext(database: Database, settings: Settings, prov
     language: settings.defaultLanguage,
     settings,
     db: database.db,
-    unlockedStore: { $client: database.pool },
+    unlockedStore: database.unlocked,
     write: (areas, work) => queued.write([providerId], areas, work),
     writeNewProvider: (work) => queued.writeNewProvider(providerId, work),
   };

@@ -77,7 +77,7 @@ function createCatalogContext(
   { id: reqId }: FastifyRequest,
 ): Ctx {
   const { providerId: id, quarter, fairnessKey, version } = school;
-  const { db, pool } = database.readersFor({ provider: id, reqId });
+  const unlockedStore = database.unlockedFor({ provider: id, reqId });
   const refuse = () => Promise.reject(new Error('A page of the catalog writes nothing'));
   return {
     providerId: 0,
@@ -88,8 +88,8 @@ function createCatalogContext(
     versions: school,
     language,
     settings,
-    db,
-    unlockedStore: { $client: pool },
+    db: unlockedStore,
+    unlockedStore,
     write: refuse,
     writeNewProvider: refuse,
   };
