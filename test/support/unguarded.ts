@@ -37,7 +37,7 @@ const changes = {
     to: 'true;',
   },
   /** A voucher pays no more than its balance. */
-  voucherBalance: { file: /bookings\/booking\/sql\.ts$/, from: ' and balance >= $4', to: '' },
+  voucherBalance: { file: /bookings\/booking\/sql\.ts$/, from: ' and balance >= :amount', to: '' },
   /** The check that a locked interest is not notified yet. */
   toldOnce: {
     file: /interests\/sql\.ts$/,

@@ -56,7 +56,7 @@ export const changeStates = {
  */
 export const shortenOffers = {
   name: 'shorten_offers',
-  text: `with waiting as (${waitingMailsSql('offer')}),
+  text: `with waiting as (${waitingMailsSql('offer', '$1', '$2')}),
     shortened as (
       update participants p set held_until = ${offersEnd}, updated_at = $3
       from course_dates d

@@ -97,15 +97,15 @@ export const fetchMails = batchLoader((ctx, keys) =>
 );
 
 /**
- * The mails of this kind that wait for the participants of the course date `$2`. Locked: they are sent with current data,
+ * The mails of this kind that wait for the participants of a provider's course date. Locked: they are sent with current data,
  * so that no worker claims them before this transaction ends. Not joined: without statistics a join would compare each
  * with all others.
  */
-export const waitingMailsSql = (purpose: string) => `
+export const waitingMailsSql = (purpose: string, provider: string, courseDate: string) => `
       select o.participant_id, coalesce(o.user_id, 0) as user_id from outbox o
-      where o.provider_id = $1 and o.purpose = '${purpose}' and o.sent_at is null and o.failed_at is null
+      where o.provider_id = ${provider} and o.purpose = '${purpose}' and o.sent_at is null and o.failed_at is null
         and (o.attempts = 0 or o.last_error is not null) and o.participant_id = any(array(
-          select p.id from participants p where p.provider_id = $1 and p.course_date_id = $2))
+          select p.id from participants p where p.provider_id = ${provider} and p.course_date_id = ${courseDate}))
       for no key update`;
 
 /** The location in `table` as letters have it, or null. */

@@ -167,7 +167,7 @@ const isInvolved = `p.provider_id = $1 and p.course_date_id = $2 and p.status_id
  */
 export const queueDateChanges = {
   name: 'queue_mails_of_changed_date',
-  text: `with waiting as (${waitingMailsSql('date_changed')}),
+  text: `with waiting as (${waitingMailsSql('date_changed', '$1', '$2')}),
     recipients as (
       select p.id, p.user_id, null::bigint as booking_id from participants p
       where ${isInvolved} and p.held_for is null and ${isTold('participant_id = p.id and told.user_id = p.user_id')}
