@@ -1,6 +1,15 @@
 import { check, foreignKey, index, integer, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core';
 import { sql } from 'drizzle-orm';
-import { earlierHashes, earlierHashesIndex, foldedSql, instant, reference, tenantKey } from './columns.ts';
+import {
+  earlierHashes,
+  earlierHashesIndex,
+  foldedSql,
+  instant,
+  operational,
+  personal,
+  reference,
+  tenantKey,
+} from './columns.ts';
 import { bookings } from './orders.ts';
 import { outbox } from './outbox.ts';
 import { participants } from './participants.ts';
@@ -15,9 +24,9 @@ export const tokens = pgTable(
   'tokens',
   {
     providerId: reference().notNull(),
-    hash: text().notNull(),
+    hash: personal(text()).notNull(),
     earlierHashes: earlierHashes(),
-    purpose: text({ enum: ['sign_in', 'password'] }).notNull(),
+    purpose: operational(text({ enum: ['sign_in', 'password'] })).notNull(),
     userId: reference(),
     adminUserId: reference(),
     /** Mail that contains the link; each attempt to send it has a hash of its own. */
@@ -46,7 +55,7 @@ export const sessions = pgTable(
   'sessions',
   {
     providerId: reference().notNull(),
-    hash: text().notNull(),
+    hash: personal(text()).notNull(),
     userId: reference().notNull(),
     createdAt: instant().notNull(),
     /** Time of last use, to the minute, for the idle timeout. */
@@ -70,7 +79,7 @@ export const signOnFailures = pgTable(
   'sign_on_failures',
   {
     providerId: reference().notNull(),
-    usernameHash: text().notNull(),
+    usernameHash: personal(text()).notNull(),
     windowStartedAt: instant().notNull(),
     failures: integer().notNull(),
     /** Attempts in progress; ignored 30 s after the last one, in case their process died. */
@@ -89,7 +98,7 @@ export const bookingLinks = pgTable(
   'booking_links',
   {
     providerId: reference().notNull(),
-    hash: text().notNull(),
+    hash: personal(text()).notNull(),
     earlierHashes: earlierHashes(),
     bookingId: reference().notNull(),
     /** The participant who is offered a place; null for the payer. */
@@ -118,7 +127,7 @@ export const calendarFeeds = pgTable(
   {
     providerId: reference().notNull(),
     userId: reference().notNull(),
-    hash: text().notNull(),
+    hash: personal(text()).notNull(),
     createdAt: instant().notNull(),
   },
   (t) => [

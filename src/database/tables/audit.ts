@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { bigint, check, index, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
-import { id, indexWhere, instant, reference } from './columns.ts';
+import { id, indexWhere, instant, operational, reference } from './columns.ts';
 
 const actors = ['key', 'course_user', 'admin_user', 'operator', 'server'] as const;
 export type Actor = (typeof actors)[number];
@@ -16,12 +16,12 @@ export const auditEntries = pgTable(
     /** `sharedDataProviderId` for data that all providers share. */
     providerId: reference().notNull(),
     at: instant().notNull(),
-    actor: text({ enum: actors }).notNull(),
+    actor: operational(text({ enum: actors })).notNull(),
     /** Id of the key, course user or admin user; null for operators and the server. */
     actorId: reference(),
     /** A route such as `POST /v2/courses`, or the name of a command. */
-    action: text().notNull(),
-    itemIds: bigint({ mode: 'number' }).array().notNull(),
+    action: operational(text()).notNull(),
+    itemIds: operational(bigint({ mode: 'number' }).array()).notNull(),
   },
   (t) => [
     primaryKey({ name: 'audit_entries_pk', columns: [t.providerId, t.id] }),

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { bigint, boolean, check, pgTable, text } from 'drizzle-orm/pg-core';
-import { instant } from './columns.ts';
+import { instant, operational } from './columns.ts';
 
 /** One row per attempt to make a backup. */
 export const backupRuns = pgTable(
@@ -12,12 +12,12 @@ export const backupRuns = pgTable(
     /** Null while it runs. The next attempt ends one whose process died. */
     finishedAt: instant(),
     /** Path of the file on the machine that made it; null after a failure. */
-    file: text(),
+    file: operational(text()),
     bytes: bigint({ mode: 'number' }),
     /** Null after a success. */
-    error: text(),
+    error: operational(text()),
     /** Result of a test restore of the backup; null if none was due. */
-    restoreTest: text({ enum: ['passed', 'failed', 'skipped'] }),
+    restoreTest: operational(text({ enum: ['passed', 'failed', 'skipped'] })),
   },
   (t) => [
     check(

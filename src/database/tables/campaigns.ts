@@ -12,7 +12,16 @@ import {
   uniqueIndex,
 } from 'drizzle-orm/pg-core';
 import { tags } from './catalog.ts';
-import { caseFolded, instant, reference, tenantKey, tenantTable, timestamps } from './columns.ts';
+import {
+  caseFolded,
+  financial,
+  instant,
+  operational,
+  reference,
+  tenantKey,
+  tenantTable,
+  timestamps,
+} from './columns.ts';
 import { courses } from './courses.ts';
 import { customers } from './customers.ts';
 import { providers } from './providers.ts';
@@ -21,18 +30,18 @@ import { providers } from './providers.ts';
 export const campaigns = tenantTable(
   'campaigns',
   {
-    title: text(),
-    type: text({ enum: ['Campaign', 'Agreement'] }).notNull(),
+    title: operational(text()),
+    type: operational(text({ enum: ['Campaign', 'Agreement'] })).notNull(),
     isActive: boolean().notNull().default(true),
     isArchived: boolean().notNull().default(false),
-    campaignCode: text(),
+    campaignCode: financial(text()),
     startsAt: instant(),
     endsAt: instant(),
     maxUses: integer(),
     /** Its orders of which a place or an amount is left, counted by triggers. */
     uses: integer().notNull().default(0),
-    currency: text().notNull().default('NOK'),
-    discountType: text({ enum: ['Percent', 'Value'] }).notNull(),
+    currency: financial(text()).notNull().default('NOK'),
+    discountType: financial(text({ enum: ['Percent', 'Value'] })).notNull(),
     discountValue: numeric({ precision: 12, scale: 2 }).notNull(),
     ...timestamps(),
   },
@@ -88,8 +97,8 @@ export const campaignTags = pgTable(
 export const vouchers = tenantTable(
   'vouchers',
   {
-    code: text().notNull(),
-    currency: text().notNull().default('NOK'),
+    code: financial(text()).notNull(),
+    currency: financial(text()).notNull().default('NOK'),
     amount: numeric({ precision: 12, scale: 2 }).notNull(),
     spentBefore: numeric({ precision: 12, scale: 2 }).notNull().default('0'),
     balance: numeric({ precision: 12, scale: 2 }).notNull(),

@@ -1,5 +1,5 @@
 import { index, integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
-import { caseFoldedSql, instant, reference, tenantKey } from './columns.ts';
+import { caseFoldedSql, instant, operational, personal, reference, tenantKey } from './columns.ts';
 import { bookings } from './orders.ts';
 
 /**
@@ -11,17 +11,17 @@ export const catalogPosts = pgTable(
   'catalog_posts',
   {
     providerId: reference().notNull(),
-    keyHash: text().notNull(),
+    keyHash: operational(text()).notNull(),
     /** Null for mails of other forms. */
     bookingId: reference(),
     /** Null for those that do not count by address. */
-    addressHash: text(),
+    addressHash: personal(text()),
     /** Each mail that was queued, by its recipient. */
-    recipients: text().array().notNull(),
+    recipients: personal(text().array()).notNull(),
     places: integer().notNull(),
     createdAt: instant().notNull(),
     /** Hash of the fields with the key of the form; null for mails of other forms. */
-    fingerprint: text(),
+    fingerprint: personal(text()),
   },
   (t) => [
     primaryKey({ name: 'catalog_posts_pk', columns: [t.providerId, t.keyHash] }),

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { bigint, check, foreignKey, index, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core';
-import { caseFolded, folded, reference, tenantKey, tenantTable, timestamps } from './columns.ts';
+import { caseFolded, folded, operational, reference, tenantKey, tenantTable, timestamps } from './columns.ts';
 import { courses } from './courses.ts';
 import { providers } from './providers.ts';
 
@@ -10,8 +10,8 @@ export const categories = pgTable(
   {
     id: bigint({ mode: 'number' }).generatedAlwaysAsIdentity().primaryKey(),
     parentId: reference(),
-    title: text().notNull(),
-    slug: text().notNull(),
+    title: operational(text()).notNull(),
+    slug: operational(text()).notNull(),
     ...timestamps(),
   },
   (t) => [
@@ -36,7 +36,7 @@ export const courseCategories = pgTable(
 /** Addresses of courses in the public catalog of all providers, deleted ones apart: each belongs to one course. */
 export const catalogAddresses = pgTable(
   'catalog_addresses',
-  { address: text().primaryKey(), providerId: reference().notNull(), courseId: reference().notNull() },
+  { address: operational(text()).primaryKey(), providerId: reference().notNull(), courseId: reference().notNull() },
   (t) => [
     foreignKey({ name: 'catalog_addresses_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] }),
     uniqueIndex('catalog_addresses_course').on(t.providerId, t.courseId),
@@ -47,7 +47,7 @@ export const catalogAddresses = pgTable(
 export const tags = tenantTable(
   'tags',
   {
-    title: text().notNull(),
+    title: operational(text()).notNull(),
     ...timestamps(),
   },
   (t) => [
@@ -72,7 +72,7 @@ export const courseTags = pgTable(
 export const labels = tenantTable(
   'labels',
   {
-    title: text().notNull(),
+    title: operational(text()).notNull(),
     ...timestamps(),
   },
   (t) => [

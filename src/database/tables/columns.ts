@@ -20,6 +20,30 @@ import {
 /** Naming of columns without a name of their own. */
 export const casing = 'snake_case';
 
+/** `personal`: of or about a person, and erased with it. `financial`: stays with the accounts. */
+export type Mark = 'personal' | 'financial' | 'operational';
+const markKey = Symbol('mark');
+
+/** Marks a text, JSON, date or array column; those of other types need none. */
+const marked =
+  (mark: Mark) =>
+  <B extends object>(column: B): B => {
+    Object.assign((column as { config?: object }).config!, { [markKey]: mark });
+    return column;
+  };
+export const personal = marked('personal');
+export const financial = marked('financial');
+export const operational = marked('operational');
+
+export const findMark = (column: PgColumn) => (column as unknown as { config: { [markKey]?: Mark } }).config[markKey];
+
+/** The names of a table's columns with a mark, without some. */
+export const markedColumns = (table: PgTable, mark: Mark, except: string[] = []) =>
+  Object.values(getTableColumns(table))
+    .filter((column) => findMark(column) === mark)
+    .map(columnName)
+    .filter((name) => !except.includes(name));
+
 /** One sequence per table; clients may rely on the order of the ids of a provider only. */
 export const id = () => bigint({ mode: 'number' }).notNull().generatedAlwaysAsIdentity();
 export const reference = () => bigint({ mode: 'number' });
@@ -142,7 +166,7 @@ export function searchedWords(table: PgTable, isSearched?: (columnName: string) 
 export const searchQuery = (providerId: AnyPgColumn | number, text: string) =>
   sql`search_query(${providerId}, ${text})`;
 /** SHA-256 of the links in earlier attempts of the mail with `hash`; they are valid as long as that one. */
-export const earlierHashes = () => text().array().notNull().default([]);
+export const earlierHashes = () => personal(text().array()).notNull().default([]);
 export const earlierHashesIndex = (name: string, t: { earlierHashes: AnyPgColumn }) =>
   index(name)
     .using('gin', t.earlierHashes)

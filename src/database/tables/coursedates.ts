@@ -20,6 +20,7 @@ import {
   caseFolded,
   indexWhere,
   instant,
+  operational,
   reference,
   searchIndex,
   searchWords,
@@ -35,7 +36,7 @@ import { providers } from './providers.ts';
 export const bundles = tenantTable(
   'bundles',
   {
-    title: text().notNull(),
+    title: operational(text()).notNull(),
     ...timestamps(),
   },
   (t) => [foreignKey({ name: 'bundles_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] })],
@@ -76,45 +77,45 @@ export const courseDates = tenantTable(
     locationId: reference(),
     placeId: reference(),
     /** Null inherits from the course. */
-    title: text(),
-    startAt: day().notNull(),
-    endAt: day().notNull(),
-    deadlineAt: day().notNull(),
+    title: operational(text()),
+    startAt: operational(day()).notNull(),
+    endAt: operational(day()).notNull(),
+    deadlineAt: operational(day()).notNull(),
     startTimeAt: time(),
     endTimeAt: time(),
-    timezone: text(),
-    zone: text().notNull(),
+    timezone: operational(text()),
+    zone: operational(text()).notNull(),
     startsAt: instant()
       .notNull()
       .generatedAlwaysAs(sql`timezone(zone, start_at + coalesce(start_time_at, '00:00'::time))`),
     endsAt: instant()
       .notNull()
       .generatedAlwaysAs(sql`timezone(zone, end_at + coalesce(end_time_at, '23:59:59'::time))`),
-    eventUrl: text(),
-    externalBookingUrl: text(),
+    eventUrl: operational(text()),
+    externalBookingUrl: operational(text()),
     isVirtual: boolean().notNull().default(false),
     isVisible: boolean().notNull().default(true),
     visibleWhenPassedDeadline: boolean().notNull().default(true),
-    reference: text(),
-    triggerValue: text(),
-    teachingLanguageId: text().notNull(),
-    placeAdditionalInfo: text(),
+    reference: operational(text()),
+    triggerValue: operational(text()),
+    teachingLanguageId: operational(text()).notNull(),
+    placeAdditionalInfo: operational(text()),
     /** True if `place_additional_info` is a search text that matched no place. */
     placeIsSought: boolean().notNull().default(false),
-    internalNote: text(),
+    internalNote: operational(text()),
     statusId: smallint().notNull().default(1),
     capacityMax: integer().notNull().default(0),
     capacityMin: integer().notNull().default(0),
     capacityOverbook: integer().notNull().default(0),
     capacityWait: integer().notNull().default(0),
     /** How a free place goes to the waiting list: at once, or as an offer that the waiting person accepts. */
-    waitingMode: text({ enum: ['promote', 'offer'] })
+    waitingMode: operational(text({ enum: ['promote', 'offer'] }))
       .notNull()
       .default('promote'),
     /** How long an offer is open. */
     offerHours: smallint().notNull().default(24),
     /** Told to the participants of a canceled date. */
-    cancellationMessage: text(),
+    cancellationMessage: operational(text()),
     numConfirmed: counter(),
     numOverbooked: counter(),
     numUnconfirmed: counter(),
@@ -122,7 +123,7 @@ export const courseDates = tenantTable(
     hasParticipants: boolean()
       .notNull()
       .generatedAlwaysAs(sql`num_confirmed + num_overbooked + num_unconfirmed + num_waiting > 0`),
-    customProperties: jsonb().$type<Record<string, string | null>>(),
+    customProperties: operational(jsonb()).$type<Record<string, string | null>>(),
     ...timestamps(),
     deletedAt: instant(),
     ...searchWords('title'),
@@ -198,13 +199,13 @@ export const gatherings = tenantTable(
     locationId: reference(),
     gatheringAt: timestamp({ mode: 'string' }).notNull(),
     gatheringEndAt: timestamp({ mode: 'string' }).notNull(),
-    zone: text().notNull(),
+    zone: operational(text()).notNull(),
     startsAt: instant()
       .notNull()
       .generatedAlwaysAs(sql`timezone(zone, gathering_at)`),
-    description: text(),
-    theme: text(),
-    eventUrl: text(),
+    description: operational(text()),
+    theme: operational(text()),
+    eventUrl: operational(text()),
     ...timestamps(),
     deletedAt: instant(),
   },
@@ -269,7 +270,7 @@ export const dateNotices = pgTable(
   {
     providerId: reference().notNull(),
     courseDateId: reference().notNull(),
-    kind: text({ enum: onceNotices }).notNull(),
+    kind: operational(text({ enum: onceNotices })).notNull(),
     createdAt: instant().notNull(),
   },
   (t) => [

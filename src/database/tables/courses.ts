@@ -14,10 +14,12 @@ import {
 } from 'drizzle-orm/pg-core';
 import {
   caseFolded,
+  financial,
   folded,
   indexWhere,
   instant,
   longText,
+  operational,
   reference,
   searchIndex,
   searchWords,
@@ -28,7 +30,7 @@ import {
 import { customers } from './customers.ts';
 import { providers } from './providers.ts';
 
-const written = () => longText().notNull().default('');
+const written = () => operational(longText()).notNull().default('');
 
 /** Descriptions of a course, in its own language or a translation. */
 const texts = () => ({
@@ -47,44 +49,44 @@ export const courses = tenantTable(
   'courses',
   {
     customerId: reference(),
-    title: text().notNull(),
+    title: operational(text()).notNull(),
     /** The last segment of the course's catalog address. */
-    slug: text().notNull(),
+    slug: operational(text()).notNull(),
     /** True if the slug ends with the id, since its address once belonged to another course; it stays so. */
     slugHasId: boolean().notNull().default(false),
-    reference: text(),
+    reference: operational(text()),
     /** The school's internal reference, shown only in its calendar. */
-    referenceInternal: text(),
+    referenceInternal: operational(text()),
     isActive: boolean().notNull().default(true),
     /** Share of the gatherings, 0 to 1, that completes the course; null: only by hand. */
     completionMinShare: numeric({ precision: 4, scale: 3 }),
     isFullTime: boolean(),
     isPartTime: boolean(),
-    type: text({ enum: ['public', 'internal', 'corporate'] })
+    type: operational(text({ enum: ['public', 'internal', 'corporate'] }))
       .notNull()
       .default('public'),
-    publishingPlatform: text({ enum: ['both', 'catalog', 'own'] })
+    publishingPlatform: operational(text({ enum: ['both', 'catalog', 'own'] }))
       .notNull()
       .default('both'),
     levelId: integer().notNull(),
     formOfTeachingId: integer().notNull(),
-    teachingLanguageId: text().notNull(),
+    teachingLanguageId: operational(text()).notNull(),
     timeOfDayId: integer(),
     durationValue: integer(),
     durationUnitId: integer(),
     priceValue: numeric({ precision: 12, scale: 2 }),
-    priceCurrency: text().notNull().default('NOK'),
-    priceComment: text(),
-    externalBookingUrl: text(),
-    externalMoreInfoUrl: text(),
-    emailBooking: text().notNull().default(''),
-    emailMoreInfo: text().notNull().default(''),
+    priceCurrency: financial(text()).notNull().default('NOK'),
+    priceComment: financial(text()),
+    externalBookingUrl: operational(text()),
+    externalMoreInfoUrl: operational(text()),
+    emailBooking: operational(text()).notNull().default(''),
+    emailMoreInfo: operational(text()).notNull().default(''),
     ...texts(),
-    customProperties: jsonb().$type<Record<string, string | null>>(),
-    visitAddress: text(),
-    visitAddress2: text('visit_address2'),
-    visitZipcode: text(),
-    visitCity: text(),
+    customProperties: operational(jsonb()).$type<Record<string, string | null>>(),
+    visitAddress: operational(text()),
+    visitAddress2: operational(text('visit_address2')),
+    visitZipcode: operational(text()),
+    visitCity: operational(text()),
     ...timestamps(),
     deletedAt: instant(),
     relatedItemsUpdatedAt: instant(),
@@ -127,7 +129,7 @@ export const courseTranslations = pgTable(
   {
     providerId: reference().notNull(),
     courseId: reference().notNull(),
-    languageId: text().notNull(),
+    languageId: operational(text()).notNull(),
     ...texts(),
   },
   (t) => [
@@ -141,17 +143,17 @@ export const products = tenantTable(
   'products',
   {
     courseId: reference().notNull(),
-    itemNumber: text().notNull().default(''),
-    title: text().notNull(),
-    titleLabel: text(),
+    itemNumber: financial(text()).notNull().default(''),
+    title: operational(text()).notNull(),
+    titleLabel: operational(text()),
     price: numeric({ precision: 12, scale: 2 }).notNull().default('0'),
-    currency: text().notNull().default('NOK'),
+    currency: financial(text()).notNull().default('NOK'),
     vatPercentage: numeric({ precision: 5, scale: 2 }).notNull().default('0'),
     isMainProduct: boolean().notNull().default(false),
-    accountNumber: text(),
-    costUnit: text(),
+    accountNumber: financial(text()),
+    costUnit: financial(text()),
     /** Id in the provider's accounting system. */
-    externalId: text(),
+    externalId: financial(text()),
     archivedAt: instant(),
     ...timestamps(),
   },

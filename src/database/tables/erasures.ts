@@ -1,5 +1,5 @@
 import { boolean, foreignKey, index, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
-import { id, instant, reference } from './columns.ts';
+import { id, instant, operational, reference } from './columns.ts';
 import { providers } from './providers.ts';
 
 /**
@@ -18,7 +18,7 @@ export const erasures = pgTable(
     /** Of a provider: what its invoices need is left. */
     ordersKept: boolean().notNull().default(false),
     /** The names of the mails, whose files are deleted by the process that has them. */
-    mails: text().array().notNull().default([]),
+    mails: operational(text().array()).notNull().default([]),
   },
   (t) => [primaryKey({ name: 'erasures_pk', columns: [t.providerId, t.id] }), index('erasures_erased').on(t.erasedAt)],
 );

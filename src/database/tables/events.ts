@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { bigint, check, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
-import { instant, reference } from './columns.ts';
+import { instant, operational, reference } from './columns.ts';
 
 /** Resources whose changes leave events; by these names in the interface. */
 export const eventResources = [
@@ -37,8 +37,8 @@ export const events = pgTable(
     id: bigint({ mode: 'number' }).notNull().generatedAlwaysAsIdentity(),
     /** The provider's clock in that transaction. */
     at: instant().notNull(),
-    resource: text({ enum: eventResources }).notNull(),
-    change: text({ enum: eventChanges }).notNull(),
+    resource: operational(text({ enum: eventResources })).notNull(),
+    change: operational(text({ enum: eventChanges })).notNull(),
     /** Null for a `resync`. */
     resourceId: reference(),
     /** The item that stays of a `merged`. */

@@ -1,5 +1,5 @@
 import { boolean, index, jsonb, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
-import { instant, reference, tenantKey } from './columns.ts';
+import { instant, operational, personal, reference, tenantKey } from './columns.ts';
 import { bookings } from './orders.ts';
 
 /** Of items in answers: a member that no other items have, and one that refers to the item. */
@@ -17,11 +17,11 @@ export const idempotencyRecords = pgTable(
   'idempotency_records',
   {
     providerId: reference().notNull(),
-    keyHash: text().notNull(),
-    fingerprint: text().notNull(),
+    keyHash: operational(text()).notNull(),
+    fingerprint: operational(text()).notNull(),
     /** Set by the version before, for bookings. */
     bookingId: reference(),
-    answer: jsonb().notNull(),
+    answer: personal(jsonb()).notNull(),
     /** True if the answer may show a person, whose erasure deletes it. */
     hasCourseUser: boolean().notNull().default(false),
     createdAt: instant().notNull(),

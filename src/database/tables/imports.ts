@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { boolean, foreignKey, index, integer, jsonb, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
-import { indexWhere, instant, reference } from './columns.ts';
+import { indexWhere, instant, operational, personal, reference } from './columns.ts';
 import { providers } from './providers.ts';
 
 /** Item id of each imported `ref`, so that a later run can continue; `kind` is the record type. */
@@ -8,11 +8,11 @@ export const importRefs = pgTable(
   'import_refs',
   {
     providerId: reference().notNull(),
-    kind: text().notNull(),
-    ref: text().notNull(),
+    kind: operational(text()).notNull(),
+    ref: personal(text()).notNull(),
     itemId: reference().notNull(),
     /** Hash of the line; null for parts of lines, and after an erasure. */
-    content: text(),
+    content: personal(text()),
     createdAt: instant().notNull().defaultNow(),
   },
   (t) => [
@@ -46,14 +46,14 @@ export const stagedLines = pgTable(
     line: integer().notNull(),
     /** 0 for the item, then its parts. */
     part: integer().notNull(),
-    kind: text().notNull(),
-    table: text().notNull(),
-    data: jsonb().notNull(),
-    refs: jsonb().notNull(),
-    refKind: text(),
-    ref: text(),
-    uniqueText: text(),
-    content: text(),
+    kind: operational(text()).notNull(),
+    table: operational(text()).notNull(),
+    data: personal(jsonb()).notNull(),
+    refs: personal(jsonb()).notNull(),
+    refKind: operational(text()),
+    ref: personal(text()),
+    uniqueText: personal(text()),
+    content: personal(text()),
     bad: boolean(),
     stagedAt: instant().notNull(),
   },

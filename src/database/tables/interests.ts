@@ -6,6 +6,8 @@ import {
   earlierHashesIndex,
   indexWhere,
   instant,
+  operational,
+  personal,
   reference,
   tenantKey,
   tenantTable,
@@ -19,12 +21,12 @@ export const courseInterests = tenantTable(
   {
     courseId: reference().notNull(),
     /** In lower case. */
-    email: text().notNull(),
-    name: text(),
+    email: personal(text()).notNull(),
+    name: personal(text()),
     /** Of the mails; null is the school's. */
-    language: text({ enum: languages }),
+    language: operational(text({ enum: languages })),
     /** Of the link in the last mail, as SHA-256. */
-    linkHash: text(),
+    linkHash: personal(text()),
     earlierHashes: earlierHashes(),
     /** That mail. No foreign key: it may be deleted. */
     linkMailId: reference(),

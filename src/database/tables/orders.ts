@@ -17,9 +17,12 @@ import { languages } from '../../core/reference/language.ts';
 import { campaigns, vouchers } from './campaigns.ts';
 import {
   caseFolded,
+  financial,
   folded,
   indexWhere,
   instant,
+  operational,
+  personal,
   reference,
   searchIndex,
   searchWords,
@@ -43,24 +46,24 @@ export const orders = tenantTable(
     customerId: reference(),
     campaignId: reference(),
     sellerId: reference(),
-    title: text().notNull(),
-    titleDetailed: text().notNull().default(''),
-    currency: text().notNull().default('NOK'),
+    title: operational(text()).notNull(),
+    titleDetailed: operational(text()).notNull().default(''),
+    currency: financial(text()).notNull().default('NOK'),
     isPaid: boolean().notNull().default(false),
-    paymentMethod: text(),
-    yourReference: text(),
-    booker: text(),
-    glnNumber: text(),
-    invoiceAddress: text(),
-    invoiceAddress2: text('invoice_address_2'),
-    invoiceAddress3: text('invoice_address_3'),
-    invoiceZipcode: text(),
-    invoiceCity: text(),
-    invoiceEmail: text(),
+    paymentMethod: financial(text()),
+    yourReference: personal(text()),
+    booker: personal(text()),
+    glnNumber: personal(text()),
+    invoiceAddress: personal(text()),
+    invoiceAddress2: personal(text('invoice_address_2')),
+    invoiceAddress3: personal(text('invoice_address_3')),
+    invoiceZipcode: personal(text()),
+    invoiceCity: personal(text()),
+    invoiceEmail: personal(text()),
     totalBeforeDiscounts: money().notNull().default('0'),
     totalDiscounts: money().notNull().default('0'),
     totalVat: money().notNull().default('0'),
-    customProperties: jsonb().$type<Record<string, string | null>>(),
+    customProperties: personal(jsonb()).$type<Record<string, string | null>>(),
     invoicedAt: instant(),
     exportedAt: instant(),
     /** Of an erased buyer, whose data an invoice still needs: when it is erased too. */
@@ -68,11 +71,11 @@ export const orders = tenantTable(
     /** That buyer. */
     keptUserId: reference(),
     /** A `credit` takes back a part of its first order; a `difference` adds to it what a move costs more. */
-    kind: text({ enum: ['order', 'credit', 'difference'] })
+    kind: financial(text({ enum: ['order', 'credit', 'difference'] }))
       .notNull()
       .default('order'),
     firstOrderId: reference(),
-    creditReason: text(),
+    creditReason: personal(text()),
     /** Of a credit: what it lowers the due amount of its first order by; the rest is returned or owed. */
     creditApplied: money().notNull().default('0'),
     /** Set by triggers: neither a place nor an amount is left, so that the order no longer counts as a use. */
@@ -151,13 +154,13 @@ export const bookings = tenantTable(
   {
     orderId: reference().notNull(),
     courseDateId: reference().notNull(),
-    bookerName: text(),
-    bookerEmail: text(),
-    bookerPhone: text(),
+    bookerName: personal(text()),
+    bookerEmail: personal(text()),
+    bookerPhone: personal(text()),
     /** As the request named it. */
-    bookerLanguageId: text(),
+    bookerLanguageId: operational(text()),
     /** Of mails; null for that of the school. */
-    language: text({ enum: languages }),
+    language: operational(text({ enum: languages })),
     /** True for a group that is offered places when all fit. */
     waitingTogether: boolean().notNull().default(false),
     ...timestamps(),
@@ -179,9 +182,11 @@ export const payments = tenantTable(
   {
     orderId: reference().notNull(),
     amount: numeric({ precision: 12, scale: 2 }).notNull(),
-    method: text({ enum: paymentMethods }).notNull().default('other'),
+    method: financial(text({ enum: paymentMethods }))
+      .notNull()
+      .default('other'),
     /** The client's name for the payment; a repeat with an equal one is the same payment, or refund by several methods. */
-    reference: text(),
+    reference: personal(text()),
     paidAt: instant().notNull(),
     reversedAt: instant(),
     ...timestamps(),

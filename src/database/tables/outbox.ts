@@ -12,7 +12,17 @@ import {
   uniqueIndex,
   type AnyPgColumn,
 } from 'drizzle-orm/pg-core';
-import { caseFolded, id, indexWhere, instant, reference, tenantKey, tenantTable } from './columns.ts';
+import {
+  caseFolded,
+  id,
+  indexWhere,
+  instant,
+  operational,
+  personal,
+  reference,
+  tenantKey,
+  tenantTable,
+} from './columns.ts';
 import { courseDates } from './coursedates.ts';
 import { bookings } from './orders.ts';
 import { participants } from './participants.ts';
@@ -72,12 +82,12 @@ const withInterest = sqlList(['interest_confirmation', 'date_published']);
 export const refusedAddresses = tenantTable(
   'refused_addresses',
   {
-    email: text().notNull(),
+    email: personal(text()).notNull(),
     /** Answer of the mail server, in one line. */
-    reason: text().notNull(),
+    reason: personal(text()).notNull(),
     refusedAt: instant().notNull(),
     /** Subject of the refused mail; null for one of an earlier version. */
-    subject: text(),
+    subject: personal(text()),
     /** Set when a mail to the address is sent again: the next refusal marks it anew. */
     liftedAt: instant(),
   },
@@ -99,15 +109,17 @@ export const outbox = pgTable(
   {
     id: id(),
     providerId: reference().notNull(),
-    purpose: text({
-      enum: mailPurposes,
-    }).notNull(),
+    purpose: operational(
+      text({
+        enum: mailPurposes,
+      }),
+    ).notNull(),
     userId: reference(),
     adminUserId: reference(),
     /** A booking whose booker is the recipient. */
     bookingId: reference(),
     /** A recipient who is no person of the service. */
-    address: text(),
+    address: personal(text()),
     /** Participant that the mail is about; the recipient is its user, or the booker. */
     participantId: reference(),
     /** Webhook that was disabled; without an admin user the recipient is the school. No foreign key: it may be deleted. */
@@ -126,18 +138,18 @@ export const outbox = pgTable(
     /** Of a mail about the end of a place or of its status: whether it was confirmed. Null for one of an earlier version. */
     endsPlace: boolean(),
     /** Of a changed date: its time and place before. */
-    before: jsonb(),
+    before: operational(jsonb()),
     createdAt: instant().notNull(),
     /** Time of the next attempt; during an attempt, end of the worker's lease. */
     dueAt: instant().notNull(),
     attempts: integer().notNull().default(0),
     /** Error of the last attempt, in one line. */
-    lastError: text(),
+    lastError: personal(text()),
     /**
      * What the last failed attempt was about: the refused recipient, the refused message, or another cause of this mail's
      * own. A refused message stays one. Null if the mail server itself failed, and for a failure of an earlier version.
      */
-    failure: text({ enum: failures }),
+    failure: operational(text({ enum: failures })),
     /** When it was sent, or written to a file. */
     sentAt: instant(),
     isWritten: boolean().notNull().default(false),

@@ -13,7 +13,16 @@ import {
   text,
   uniqueIndex,
 } from 'drizzle-orm/pg-core';
-import { indexWhere, instant, reference, tenantKey, tenantTable, timestamps } from './columns.ts';
+import {
+  indexWhere,
+  instant,
+  operational,
+  personal,
+  reference,
+  tenantKey,
+  tenantTable,
+  timestamps,
+} from './columns.ts';
 import { courseDates, gatherings } from './coursedates.ts';
 import { bookings, orderLines } from './orders.ts';
 import { courseUsers } from './users.ts';
@@ -31,20 +40,20 @@ export const participants = tenantTable(
     /** End of an offer, which holds a seat until then. */
     heldUntil: instant(),
     /** Why an unconfirmed participant holds its seat: an open offer, or a group's place without a name. */
-    heldFor: text({ enum: ['offer', 'name'] }),
+    heldFor: operational(text({ enum: ['offer', 'name'] })),
     /** Offers that lapsed or were declined. */
     lapsedOffers: smallint().notNull().default(0),
     paidId: smallint().notNull().default(3),
-    entrySource: text({ enum: ['User', 'School'] }).notNull(),
+    entrySource: operational(text({ enum: ['User', 'School'] })).notNull(),
     completed: boolean().notNull().default(false),
     /** Set by hand, so that attendance does not set it. */
     completedByHand: boolean().notNull().default(false),
     noShow: boolean().notNull().default(false),
     passed: boolean().notNull().default(false),
-    certificateIssuedAt: date({ mode: 'string' }),
-    userComment: text(),
-    invoiceReference: text(),
-    customProperties: jsonb().$type<Record<string, string | null>>(),
+    certificateIssuedAt: operational(date({ mode: 'string' })),
+    userComment: personal(text()),
+    invoiceReference: personal(text()),
+    customProperties: personal(jsonb()).$type<Record<string, string | null>>(),
     ...timestamps(),
     archivedAt: instant(),
   },
@@ -129,7 +138,7 @@ export const attendanceMarks = tenantTable(
     /** The client's time, not after that of the server. */
     markedAt: instant().notNull(),
     /** Chosen by the client; a mark with an equal one is a repeat. */
-    nonce: text().notNull(),
+    nonce: personal(text()).notNull(),
     createdAt: instant().notNull(),
   },
   (t) => [

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { bigint, check, foreignKey, index, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core';
-import { caseFolded, instant, reference, tenantKey, timestamps } from './columns.ts';
+import { caseFolded, instant, operational, personal, reference, tenantKey, timestamps } from './columns.ts';
 import { providers } from './providers.ts';
 
 /** A staff account: one per e-mail address, possibly with several providers. */
@@ -8,11 +8,11 @@ export const adminUsers = pgTable(
   'admin_users',
   {
     id: bigint({ mode: 'number' }).generatedAlwaysAsIdentity().primaryKey(),
-    email: text().notNull(),
+    email: personal(text()).notNull(),
     /** The names as first given, which later memberships start with. */
-    firstname: text(),
-    lastname: text(),
-    passwordHash: text(),
+    firstname: personal(text()),
+    lastname: personal(text()),
+    passwordHash: personal(text()),
     createdAt: instant().notNull(),
   },
   (t) => [uniqueIndex('admin_users_email').on(caseFolded(t.email))],
@@ -25,12 +25,12 @@ export const adminMemberships = pgTable(
     providerId: reference().notNull(),
     adminUserId: reference().notNull(),
     /** Copied from the person when the membership is created. */
-    firstname: text().notNull().default(''),
-    lastname: text().notNull().default(''),
-    position: text().notNull().default(''),
-    phonePrefix: text().notNull().default(''),
-    phone: text().notNull().default(''),
-    bookingEmail: text().notNull().default(''),
+    firstname: personal(text()).notNull().default(''),
+    lastname: personal(text()).notNull().default(''),
+    position: personal(text()).notNull().default(''),
+    phonePrefix: personal(text()).notNull().default(''),
+    phone: personal(text()).notNull().default(''),
+    bookingEmail: personal(text()).notNull().default(''),
     /** Set for a person that left the provider; the row stays for the items that name it. */
     detachedAt: instant(),
     ...timestamps(),
@@ -52,8 +52,8 @@ export const roles = pgTable(
   {
     providerId: reference().notNull(),
     id: bigint({ mode: 'number' }).notNull().generatedByDefaultAsIdentity({ startWith: 100 }),
-    title: text().notNull(),
-    description: text().notNull().default(''),
+    title: operational(text()).notNull(),
+    description: operational(text()).notNull().default(''),
     ...timestamps(),
   },
   (t) => [

@@ -16,7 +16,7 @@ import {
 import { keyProfiles } from '../../core/api-key.ts';
 import { languages, type Language } from '../../core/reference/language.ts';
 import type { MailSwitches } from '../../core/reference/mail-kinds.ts';
-import { currentTime, instant, reference, tenantKey, tenantTable, timestamps } from './columns.ts';
+import { currentTime, instant, operational, reference, tenantKey, tenantTable, timestamps } from './columns.ts';
 
 export const lateCancellations = ['no', 'fee'] as const;
 
@@ -28,25 +28,25 @@ export const providers = pgTable(
     parentId: reference(),
     /** Root of a sub-school's parent chain; null for a root. */
     rootId: reference(),
-    title: text().notNull(),
-    slug: text().notNull(),
+    title: operational(text()).notNull(),
+    slug: operational(text()).notNull(),
     isActive: boolean().notNull().default(true),
-    reference: text(),
-    orgNr: text().notNull().default(''),
-    phone: text().notNull().default(''),
-    emailAdmin: text().notNull().default(''),
-    email: text().notNull().default(''),
-    emailBooking: text().notNull().default(''),
-    emailMoreInfo: text().notNull().default(''),
-    postAddress: text().notNull().default(''),
-    postZip: text().notNull().default(''),
-    postCity: text().notNull().default(''),
-    visitAddress: text().notNull().default(''),
-    visitZip: text().notNull().default(''),
-    visitCity: text().notNull().default(''),
-    webAddress: text().notNull().default(''),
-    textTagline: text().notNull().default(''),
-    textDescription: text().notNull().default(''),
+    reference: operational(text()),
+    orgNr: operational(text()).notNull().default(''),
+    phone: operational(text()).notNull().default(''),
+    emailAdmin: operational(text()).notNull().default(''),
+    email: operational(text()).notNull().default(''),
+    emailBooking: operational(text()).notNull().default(''),
+    emailMoreInfo: operational(text()).notNull().default(''),
+    postAddress: operational(text()).notNull().default(''),
+    postZip: operational(text()).notNull().default(''),
+    postCity: operational(text()).notNull().default(''),
+    visitAddress: operational(text()).notNull().default(''),
+    visitZip: operational(text()).notNull().default(''),
+    visitCity: operational(text()).notNull().default(''),
+    webAddress: operational(text()).notNull().default(''),
+    textTagline: operational(text()).notNull().default(''),
+    textDescription: operational(text()).notNull().default(''),
     /** From then on no API key works; the data stays. */
     closedAt: instant(),
     ...timestamps(),
@@ -69,11 +69,13 @@ export const bookingSettings = pgTable(
     providerId: reference().primaryKey(),
     selfCancellation: boolean().notNull().default(false),
     /** Once the time to cancel is over: against a fee, or not at all. */
-    lateCancellation: text({ enum: lateCancellations }).notNull().default('no'),
+    lateCancellation: operational(text({ enum: lateCancellations }))
+      .notNull()
+      .default('no'),
     /** Of mails; null for that of the service. */
-    language: text({ enum: languages }),
-    mails: jsonb().$type<MailSwitches>().notNull().default({}),
-    texts: jsonb().$type<Partial<Record<Language, MailTexts>>>().notNull().default({}),
+    language: operational(text({ enum: languages })),
+    mails: operational(jsonb()).$type<MailSwitches>().notNull().default({}),
+    texts: operational(jsonb()).$type<Partial<Record<Language, MailTexts>>>().notNull().default({}),
     ...timestamps(),
   },
   (t) => [
@@ -103,16 +105,16 @@ export const catalogSettings = pgTable(
     providerId: reference().primaryKey(),
     isEnabled: boolean().notNull().default(false),
     /** In the addresses of its pages, as it was sent. */
-    slug: text(),
+    slug: operational(text()),
     /** The host name of its own, in lower case. */
-    host: text(),
-    theme: jsonb().$type<Partial<CatalogTheme>>().notNull().default({}),
+    host: operational(text()),
+    theme: operational(jsonb()).$type<Partial<CatalogTheme>>().notNull().default({}),
     /** False asks search engines to leave it out. */
     isIndexed: boolean().notNull().default(true),
-    fields: jsonb().$type<Partial<Record<CatalogField, FieldUse>>>().notNull().default({}),
-    termsUrl: text(),
-    privacyUrl: text(),
-    withdrawalText: text(),
+    fields: operational(jsonb()).$type<Partial<Record<CatalogField, FieldUse>>>().notNull().default({}),
+    termsUrl: operational(text()),
+    privacyUrl: operational(text()),
+    withdrawalText: operational(text()),
     ...timestamps(),
   },
   (t) => [
@@ -127,7 +129,7 @@ export const catalogSettings = pgTable(
  */
 export const catalogNames = pgTable(
   'catalog_names',
-  { name: text().primaryKey(), providerId: reference().notNull(), createdAt: instant().notNull() },
+  { name: operational(text()).primaryKey(), providerId: reference().notNull(), createdAt: instant().notNull() },
   (t) => [
     foreignKey({ name: 'catalog_names_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] }),
     index('catalog_names_provider').on(t.providerId),
@@ -161,13 +163,13 @@ export const serviceState = pgTable(
     id: smallint().primaryKey(),
     changedAt: instant().notNull(),
     /** Releases up to the one that migrated the database, oldest first. */
-    releases: text().array().notNull().default([]),
+    releases: operational(text().array()).notNull().default([]),
     /** Links of payers and hashes of addresses are derived with it. Neither logged nor exported. */
-    secret: text()
+    secret: operational(text())
       .notNull()
       .default(sql`gen_random_uuid()::text || gen_random_uuid()::text`),
     /** Host name in the UIDs of calendar entries, the first one of `PUBLIC_URL`. */
-    uidHost: text(),
+    uidHost: operational(text()),
   },
   (t) => [check('service_state_one_row', sql`${t.id} = 1`)],
 );
@@ -176,11 +178,13 @@ export const serviceState = pgTable(
 export const apiKeys = tenantTable(
   'api_keys',
   {
-    hash: text().notNull(),
-    label: text().notNull().default(''),
-    profile: text({ enum: keyProfiles }).notNull().default('full'),
+    hash: operational(text()).notNull(),
+    label: operational(text()).notNull().default(''),
+    profile: operational(text({ enum: keyProfiles }))
+      .notNull()
+      .default('full'),
     /** Origins of the web pages that may use a publishable key; null without any. */
-    origins: text().array(),
+    origins: operational(text().array()),
     createdAt: instant().notNull(),
     expiresAt: instant(),
     revokedAt: instant(),
@@ -212,7 +216,7 @@ export const partnerConnections = pgTable(
   {
     providerId: reference().notNull(),
     partnerId: reference().notNull(),
-    status: text({ enum: ['requested', 'approved', 'revoked'] }).notNull(),
+    status: operational(text({ enum: ['requested', 'approved', 'revoked'] })).notNull(),
     ...timestamps(),
   },
   (t) => [

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { bigint, boolean, check, foreignKey, integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
-import { id, indexWhere, instant, reference, tenantKey, tenantTable, timestamps } from './columns.ts';
+import { id, indexWhere, instant, operational, reference, tenantKey, tenantTable, timestamps } from './columns.ts';
 import { providers } from './providers.ts';
 
 export const payloads = ['full', 'thin'] as const;
@@ -10,23 +10,25 @@ export const disabledReasons = ['failing', 'gone'] as const;
 export const webhooks = tenantTable(
   'webhooks',
   {
-    url: text().notNull(),
+    url: operational(text()).notNull(),
     /** Host of the URL, for the limit of requests to it. */
-    host: text().notNull(),
+    host: operational(text()).notNull(),
     /** Null for all types. */
-    types: text().array(),
-    description: text().notNull().default(''),
-    payload: text({ enum: payloads }).notNull().default('full'),
+    types: operational(text().array()),
+    description: operational(text()).notNull().default(''),
+    payload: operational(text({ enum: payloads }))
+      .notNull()
+      .default('full'),
     isActive: boolean().notNull().default(true),
     /** Not hashed: each message is signed with it. */
-    secret: text().notNull(),
-    previousSecret: text(),
+    secret: operational(text()).notNull(),
+    previousSecret: operational(text()),
     previousSecretExpiresAt: instant(),
     /** Id of the last delivered event, and its time in microseconds. */
     position: bigint({ mode: 'number' }).notNull(),
     positionClock: bigint({ mode: 'number' }).notNull(),
     /** A `resync` to be sent first of each, as `<resource>_<milliseconds since 1970>`. */
-    resyncs: text().array().notNull().default([]),
+    resyncs: operational(text().array()).notNull().default([]),
     /** Failed attempts since the last success. */
     attempts: integer().notNull().default(0),
     failingSince: instant(),
@@ -36,12 +38,12 @@ export const webhooks = tenantTable(
     isWaiting: boolean().notNull().default(true),
     /** Rises with each slow attempt and falls with each quick one; 3 or more use the places for slow endpoints. */
     slowAttempts: integer().notNull().default(0),
-    leasedBy: text(),
+    leasedBy: operational(text()),
     leasedUntil: instant(),
     /** Number of attempts so far, for the slot of the next one in the log. */
     attemptCount: bigint({ mode: 'number' }).notNull().default(0),
     disabledAt: instant(),
-    disabledReason: text({ enum: disabledReasons }),
+    disabledReason: operational(text({ enum: disabledReasons })),
     ...timestamps(),
   },
   (t) => [
@@ -66,12 +68,12 @@ export const webhookDeliveries = pgTable(
     slot: integer().notNull(),
     number: bigint({ mode: 'number' }).notNull(),
     at: instant().notNull(),
-    messageId: text().notNull(),
-    type: text().notNull(),
+    messageId: operational(text()).notNull(),
+    type: operational(text()).notNull(),
     /** Null without a response. */
     statusCode: integer(),
     durationMs: integer().notNull(),
-    error: text(),
+    error: operational(text()),
   },
   (t) => [
     primaryKey({ name: 'webhook_deliveries_pk', columns: [t.providerId, t.webhookId, t.slot] }),
@@ -93,7 +95,7 @@ export const webhookTests = pgTable(
   {
     /** The root of the sub-schools. */
     providerId: reference().notNull(),
-    token: text().notNull(),
+    token: operational(text()).notNull(),
     startedAt: instant().notNull(),
     expiresAt: instant().notNull(),
   },

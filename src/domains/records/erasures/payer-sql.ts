@@ -1,5 +1,5 @@
-import { markedColumns } from '../../../database/column-marks.ts';
-import { foldedSql } from '../../../database/tables/columns.ts';
+import { foldedSql, markedColumns } from '../../../database/tables/columns.ts';
+import { orders } from '../../../database/tables/orders.ts';
 
 const addressFields = ['address', 'address_2', 'address_3', 'zipcode', 'city'];
 const toAddress = (prefix: string) => addressFields.map((field) => `${prefix}_${field}`).join(', ');
@@ -25,7 +25,7 @@ export const keepOrders = {
       and o.kept_until is distinct from k.until::timestamp at time zone $4`,
 };
 
-const columns = markedColumns('orders', 'personal');
+const columns = markedColumns(orders, 'personal');
 const listColumns = (row: string) => columns.map((column) => `${row}.${column}`).join(', ');
 const isOwn = (text: string) => `${foldedSql(text)} = any(own.texts)`;
 /** Without what is of the person. */

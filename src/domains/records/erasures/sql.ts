@@ -1,17 +1,18 @@
-import { markedColumns } from '../../../database/column-marks.ts';
-import { caseFoldedSql, foldedSql } from '../../../database/tables/columns.ts';
+import { caseFoldedSql, foldedSql, markedColumns } from '../../../database/tables/columns.ts';
+import { customers } from '../../../database/tables/customers.ts';
 import { hashedRefSql, isHashedRefSql } from '../../../database/tables/imports.ts';
+import { bookings, orders as orderTable } from '../../../database/tables/orders.ts';
+import { participants } from '../../../database/tables/participants.ts';
+import { courseUsers } from '../../../database/tables/users.ts';
 import { payingParticipant } from '../../orders/orders/loaders.ts';
 import { isInterestOfPerson, isLinkOfPerson, isMailOfPerson } from './mail-sql.ts';
 
 // `$1` is the provider, `$2` the course user.
 
-const toPersonal = (table: string, except: string[] = []) =>
-  markedColumns(table, 'personal').filter((column) => !except.includes(column));
 const clear = (columns: string[]) => columns.map((column) => `${column} = null`).join(', ');
 
 /** The username is replaced. */
-const ofUser = toPersonal('course_users', ['username']);
+const ofUser = markedColumns(courseUsers, 'personal', ['username']);
 /** Locked, so that no session or link of the person begins meanwhile. */
 export const lockPerson = {
   name: 'lock_erased_person',
@@ -176,7 +177,7 @@ export const hashRefs = {
     update import_refs r set ref = ${hashedRefSql('r.ref')}, content = null from items i where ${refs}`,
 };
 
-const ofParticipant = toPersonal('participants');
+const ofParticipant = markedColumns(participants, 'personal');
 /** Up to `$4` of them; null: all. */
 export const clearParticipants = {
   name: 'erase_participants',
@@ -192,7 +193,7 @@ export const clearNonces = {
     and participant_id in (select p.id from participants p where p.provider_id = $1 and p.user_id = $2)`,
 };
 
-const ofBooking = toPersonal('bookings');
+const ofBooking = markedColumns(bookings, 'personal');
 /** `$2` are the orders, `$3` is the time. */
 export const clearBookings = {
   name: 'erase_bookings',
@@ -202,7 +203,7 @@ export const clearBookings = {
 
 /** The part of an order that a voucher has paid stays in its properties. */
 const amounts = "('{voucher_code,voucher_amount}'::text[])";
-const ofOrder = toPersonal('orders', ['custom_properties']);
+const ofOrder = markedColumns(orderTable, 'personal', ['custom_properties']);
 const clearOrder = `${clear(ofOrder)}, kept_until = null, kept_user_id = null,
     custom_properties = (select jsonb_object_agg(key, value) from jsonb_each(custom_properties) where key = any${amounts})`;
 const hasBuyer = `(num_nonnulls(${ofOrder.join(', ')}) > 0 or custom_properties - ${amounts} <> '{}')`;
@@ -245,7 +246,7 @@ export const clearKeptOrders = {
     select id from cleared`,
 };
 
-const ofCustomer = toPersonal('customers', ['title']);
+const ofCustomer = markedColumns(customers, 'personal', ['title']);
 const clearCustomer = `title = ${erasedTitle}, ${clear(ofCustomer)}, kept_until = null`;
 export const clearCustomers = {
   name: 'erase_customers',
@@ -262,7 +263,7 @@ const ofInvoice = [
   ...['title', 'orgnr', 'customer_reference_id', 'customer_reference', 'invoice_email', 'invoice_address'],
   ...['invoice_address_2', 'invoice_address_3', 'invoice_zipcode', 'invoice_city'],
 ];
-const notOfInvoice = toPersonal('customers', ofInvoice);
+const notOfInvoice = markedColumns(customers, 'personal', ofInvoice);
 export const keepCustomers = {
   name: 'keep_customers',
   text: `update customers c set ${clear(notOfInvoice)}, updated_at = $5,

@@ -1,11 +1,10 @@
 import { and, asc, eq, inArray, isNull, or, sql, type SQL } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import { formatTimestamp } from '../../../core/timestamps.ts';
-import { markedColumns } from '../../../database/column-marks.ts';
 import type { Ctx } from '../../../database/context.ts';
 import { bookingLinks, calendarFeeds, sessions, tokens } from '../../../database/tables/access.ts';
 import { auditEntries } from '../../../database/tables/audit.ts';
-import { caseFolded } from '../../../database/tables/columns.ts';
+import { caseFolded, markedColumns } from '../../../database/tables/columns.ts';
 import { customers } from '../../../database/tables/customers.ts';
 import { importRefs } from '../../../database/tables/imports.ts';
 import { courseInterests } from '../../../database/tables/interests.ts';
@@ -144,7 +143,7 @@ async function readSections(ctx: Ctx, selections: Record<SectionName, Selection>
 
 /** The buyer of an order that another person or a company pays is not of this person. */
 function hideOthers(items: Row[], table: 'orders' | 'bookings', own: Set<number>) {
-  const personal = markedColumns(table, 'personal');
+  const personal = markedColumns({ orders, bookings }[table], 'personal');
   for (const item of items)
     if (!own.has(Number(item[table === 'orders' ? 'id' : 'order_id']))) for (const name of personal) item[name] = null;
 }
