@@ -125,6 +125,7 @@ const scenario: Scenario = {
     const database = await postgres.connect('school');
     run.onCleanup(() => database.end());
     await addSentMails(database);
+    await addPayments(database);
     const pools = {
       own: await loadIds(client, server.base, database, 1),
       foreign: await loadIds(owner, server.base, database, otherId),
@@ -210,6 +211,11 @@ const addSentMails = (database: pg.Client) =>
   database.query(`insert into outbox (provider_id, purpose, user_id, created_at, due_at, sent_at)
     select provider_id, 'account_created', id, now() - interval '1 day', now() - interval '1 day', now() - interval '1 day'
     from course_users`);
+
+/** Payments of both schools that may be reversed. */
+const addPayments = (database: pg.Client) =>
+  database.query(`insert into payments (provider_id, order_id, amount, paid_at, created_at, updated_at)
+    select provider_id, id, 1, now(), now(), now() from orders`);
 
 /** Declares every string of a response schema as an integer. */
 const invalidateSchemas = (responses: Record<string, object>) =>

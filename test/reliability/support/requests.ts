@@ -44,6 +44,7 @@ const idQueries: Record<string, string> = {
     union select campaign_code from campaigns where provider_id = $1 and campaign_code is not null`,
   // A path names a date under its own course.
   dated: `select course_id || '/coursedates/' || id as id from course_dates where provider_id = $1 and deleted_at is null`,
+  paid: `select order_id || '/payments/' || id as id from payments where provider_id = $1`,
 };
 
 /** Collects the ids and codes of a school. */
@@ -237,9 +238,12 @@ export function createGenerator(
       const isOfPath = name === 'id' || name === 'code' || schema.type === 'integer';
       return encodeSegment(isOfPath ? getId(name === 'id' ? '' : name, path) : validValue(name, schema, path));
     };
-    const datePath = 'courses/{course_id}/coursedates/{id}';
-    const dated = pick((chance(0.1) ? foreign : own)['dated']!);
-    let url = chance(0.7) ? path.replace(datePath, `courses/${dated}`) : path;
+    const pair = (kind: string) => pick((chance(0.1) ? foreign : own)[kind]!);
+    let url = path;
+    if (chance(0.7))
+      url = url
+        .replace('courses/{course_id}/coursedates/{id}', `courses/${pair('dated')}`)
+        .replace('orders/{id}/payments/{payment_id}', `orders/${pair('paid')}`);
     const query: Fields = {};
     for (const { name, in: where, required, schema } of parameters) {
       if (where === 'path') url = url.replace(`{${name}}`, segment(schema, name));
