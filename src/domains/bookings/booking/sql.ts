@@ -1,7 +1,8 @@
+// Text: an insert into five tables, and the reads of every quote.
 import { canceled } from '../../../core/reference/statuses.ts';
 import type { MailSwitches } from '../../../core/reference/mail-kinds.ts';
 import { caseFoldedSql, currentTimeSql } from '../../../database/tables/columns.ts';
-import { hasDueOffersSql, openOffersSql } from '../../courses/seats/loaders.ts';
+import { hasDueOffersSql, seatReturns, seatsSql } from '../../courses/seats/loaders.ts';
 import { isForCourse, isForCustomer, isOpen, isUsedUp } from '../../orders/campaigns/loaders.ts';
 import { json, statement, typedOrNull, type RowOf } from '../../../database/statement.ts';
 
@@ -154,14 +155,7 @@ const dateReturns = {
   isCanceled: 'bool',
   /** True after the deadline's day in the date's zone, or after the end. */
   isPassed: 'bool',
-  capacityMax: 'int',
-  capacityOverbook: 'int',
-  capacityWait: 'int',
-  numConfirmed: 'int',
-  numOverbooked: 'int',
-  numUnconfirmed: 'int',
-  numWaiting: 'int',
-  openOffers: 'int',
+  ...seatReturns,
   /** True if an offer has ended that still holds its seat. */
   hasDueOffers: 'bool',
   mailSwitches: typedOrNull<MailSwitches>('json'),
@@ -173,9 +167,7 @@ const date = `select d.id, d.course_id as "courseId", c.title as "courseTitle", 
     d.trigger_value as "triggerValue", d.start_at::text as "startAt", d.end_at::text as "endAt", p.title as place,
     d.status_id = ${canceled} as "isCanceled",
     timezone(d.zone, ${currentTimeSql})::date > d.deadline_at or d.ends_at <= ${currentTimeSql} as "isPassed",
-    d.capacity_max as "capacityMax", d.capacity_overbook as "capacityOverbook", d.capacity_wait as "capacityWait",
-    d.num_confirmed as "numConfirmed", d.num_overbooked as "numOverbooked", d.num_unconfirmed as "numUnconfirmed",
-    d.num_waiting as "numWaiting", ${openOffersSql('d')} as "openOffers", ${hasDueOffersSql('d')} as "hasDueOffers",
+    ${seatsSql('d')}, ${hasDueOffersSql('d')} as "hasDueOffers",
     (select s.mails from booking_settings s where s.provider_id = :providerId) as "mailSwitches",
     (select to_json(m) from (${product} and p.course_id = d.course_id and p.is_main_product) m) as "mainProduct"
   from course_dates d

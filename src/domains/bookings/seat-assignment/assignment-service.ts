@@ -6,7 +6,8 @@ import {
   type State,
   type Transition,
 } from '../../../core/reference/participant-states.ts';
-import type { Queue, Queued, SeatRequest, SeatRules, Seats, StateChange, Waiting } from '../../courses/seats/schema.ts';
+import type { Queued, SeatRequest, SeatRules, Seats, StateChange, Waiting } from '../../courses/seats/schema.ts';
+import type { Queue } from './sql.ts';
 
 /** `seats` is negative while overbook places are used, down to `-overbook`. */
 const getPlaces = (date: Seats) => ({

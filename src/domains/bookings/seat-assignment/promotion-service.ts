@@ -1,4 +1,4 @@
-import { and, gt, type SQL } from 'drizzle-orm';
+import { and, asc, desc, eq, gt, inArray, lte, min, notInArray, type SQL } from 'drizzle-orm';
 import type { Log } from '../../../core/log.ts';
 import { findTransition, states, type Cause } from '../../../core/reference/participant-states.ts';
 import { canceled, hasLeft, holdsSeat, isConfirmed, participantStatus } from '../../../core/reference/statuses.ts';
@@ -6,10 +6,13 @@ import type { Tx, Database } from '../../../database/client.ts';
 import type { Ctx } from '../../../database/context.ts';
 import { warnOfFailure, type Job } from '../../../database/periodic.ts';
 import { recordEvents } from '../../../database/record-events.ts';
-import { execute, toRecordset } from '../../../database/statements.ts';
+import { currentTime } from '../../../database/tables/columns.ts';
 import { courseDates } from '../../../database/tables/coursedates.ts';
-import type { participants } from '../../../database/tables/participants.ts';
-import type { Queue, StateChange } from '../../courses/seats/schema.ts';
+import { bookings } from '../../../database/tables/orders.ts';
+import { participants } from '../../../database/tables/participants.ts';
+import { providerState } from '../../../database/tables/providers.ts';
+import { sameTenant, tenantWhere } from '../../../lists/tenant-scope.ts';
+import type { StateChange } from '../../courses/seats/schema.ts';
 import { queueMails, type NewMail } from '../../messages/mails/queue-service.ts';
 import { queueNotices } from '../../messages/notices/service.ts';
 import { creditUnpaid } from '../../orders/credits/place-service.ts';
@@ -17,6 +20,10 @@ import { computePromotions } from './assignment-service.ts';
 import * as sql from './sql.ts';
 
 type School = Pick<Ctx, 'providerId'>;
+
+const { id, courseDateId, lapsedOffers } = participants;
+export const offerColumns = { participantId: id, courseDateId, lapsedOffers };
+type Offer = { participantId: number; courseDateId: number; lapsedOffers: number };
 
 /**
  * Call after every write that frees or adds a place on these dates. Queues the notices about their seats. Those of the
@@ -27,14 +34,14 @@ export async function promoteWaitingLists(
   tx: Tx,
   now: string,
   courseDateIds: number[],
-  lapsed: sql.Offer[] = [],
+  lapsed: Offer[] = [],
 ) {
   if (courseDateIds.length === 0) return;
   const lapsedIds = lapsed.map(({ participantId }) => participantId);
-  const values = [ctx.providerId, JSON.stringify(courseDateIds), now, JSON.stringify(lapsedIds)];
-  let queues = await execute<Queue>(tx, sql.readQueues, values);
-  if (queues.some(({ waiting }) => waiting.some(({ groupId }) => groupId !== null)))
-    queues = await execute<Queue>(tx, sql.readWholeQueues, values);
+  const read = (isWhole: boolean) =>
+    sql.readQueues(tx, { providerId: ctx.providerId, courseDateIds, now, lapsedIds, isWhole });
+  let queues = await read(false);
+  if (queues.some(({ waiting }) => waiting.some(({ groupId }) => groupId !== null))) queues = await read(true);
   const changes = queues.flatMap(computePromotions);
   await changeStates(ctx, tx, now, changes);
   const promoted = changes.filter(({ cause }) => cause === 'promote');
@@ -50,12 +57,18 @@ type Leaving = Pick<typeof participants.$inferSelect, 'id' | 'statusId' | 'cours
  */
 export async function promoteAfterLeaving(ctx: School, tx: Tx, now: string, leaving: Leaving[]) {
   const waiting = leaving.filter(({ statusId }) => statusId === participantStatus.waiting);
-  const values = [ctx.providerId, JSON.stringify(toIds(waiting))];
-  const grouped = waiting.length === 0 ? [] : await execute<{ id: number }>(tx, sql.findGrouped, values);
-  const ids = new Set(toIds(grouped));
+  const ids = new Set(waiting.length === 0 ? [] : toIds(await findGrouped(ctx, tx, toIds(waiting))));
   const freed = leaving.filter(({ id, statusId }) => holdsSeat(statusId) || ids.has(id));
   await promoteWaitingLists(ctx, tx, now, [...new Set(freed.map(({ courseDateId }) => courseDateId))]);
 }
+
+/** Those of the participants whose booking waits together. */
+const findGrouped = (ctx: School, tx: Tx, ids: number[]) =>
+  tx
+    .select({ id })
+    .from(participants)
+    .innerJoin(bookings, sameTenant(bookings, participants, eq(bookings.id, participants.bookingId)))
+    .where(tenantWhere(ctx, participants, inArray(id, ids), eq(bookings.waitingTogether, true)));
 
 const toIds = (items: { id: number }[]) => items.map(({ id }) => id);
 
@@ -85,18 +98,29 @@ export async function endDueHoldsOfDates(ctx: School, tx: Tx, now: string, condi
   const isHeld = gt(courseDates.numUnconfirmed, 0);
   const dates = await tx.select({ id: courseDates.id }).from(courseDates).where(and(condition, isHeld));
   const ended = dates.length === 0 ? [] : await lapseOffers(ctx, tx, now, toIds(dates));
-  return sql.maxEnded - ended.length;
+  return maxEnded - ended.length;
 }
 
+/** Limits the time under the lock: a second end makes a credit. */
+const maxEnded = 50;
+
+const isDue = lte(participants.heldUntil, currentTime);
+
 async function lapseOffers(ctx: School, tx: Tx, now: string, dateIds: number[] | null, participantId?: number) {
-  const values = [ctx.providerId, dateIds && JSON.stringify(dateIds), participantId];
-  const due = await execute<sql.Offer>(tx, sql.findDueOffers, values);
+  const isOnDates = dateIds === null ? undefined : inArray(courseDateId, dateIds);
+  const isFirst = participantId === undefined ? [] : [desc(eq(id, participantId))];
+  const due = await tx
+    .select(offerColumns)
+    .from(participants)
+    .where(tenantWhere(ctx, participants, eq(participants.statusId, participantStatus.unconfirmed), isDue, isOnDates))
+    .orderBy(...isFirst, asc(participants.heldUntil), asc(id))
+    .limit(maxEnded);
   const changes = due.map((offer) => endOffer(offer, offer.lapsedOffers === 0 ? 'lapse' : 'lapseAgain'));
   await changeStates(ctx, tx, now, changes);
   return due;
 }
 
-export const endOffer = ({ participantId }: sql.Offer, cause: Cause): StateChange => ({
+export const endOffer = ({ participantId }: Offer, cause: Cause): StateChange => ({
   ...{ participantId, cause },
   from: 'offered',
   place: 'own',
@@ -119,7 +143,7 @@ export async function changeStates(ctx: School, tx: Tx, now: string, changes: St
     const columns = { ...states[to[place]!], heldUntil, lapsed: Number(lapses.includes(cause)) };
     return { row: { participantId, ...columns }, participantId, event, mail, change };
   });
-  await execute(tx, sql.changeStates, [providerId, toRecordset(planned.map(({ row }) => row)), now]);
+  await sql.changeStates(tx, { providerId, now, changes: planned.map(({ row }) => row) });
   const events = planned.flatMap(({ participantId: id, event }) => (event ? [{ type: event, id }] : []));
   await recordEvents(tx, providerId, now, events);
   const mails = planned.flatMap(({ participantId, mail, change }): NewMail[] => {
@@ -167,7 +191,7 @@ export async function promoteAfterUpdate(
   after: Capacity & { id: number },
 ) {
   const courseDateIds = [after.id];
-  await execute(tx, sql.shortenOffers, [ctx.providerId, after.id, now]);
+  await sql.shortenOffers(tx, { providerId: ctx.providerId, courseDateId: after.id, now });
   if (before.isOver || addsSeats(before, after)) await promoteWaitingLists(ctx, tx, now, courseDateIds);
   else await queueNotices(ctx, tx, now, { courseDateIds });
 }
@@ -183,8 +207,15 @@ const maxSchools = 100;
 export function dueHoldsJob(database: Database, log: Pick<Log, 'warn'>): Job {
   const busy = new Set<number>();
   const run = async (signal: AbortSignal) => {
-    const values = [JSON.stringify([...busy]), maxSchools - busy.size];
-    const due = await execute<{ id: number }>({ $client: database.pool }, sql.findProvidersWithDueOffers, values);
+    // A school that is being deleted has no state.
+    const due = await database.unlocked
+      .select({ id: participants.providerId })
+      .from(participants)
+      .innerJoin(providerState, eq(providerState.providerId, participants.providerId))
+      .where(and(isDue, notInArray(participants.providerId, [...busy])))
+      .groupBy(participants.providerId)
+      .orderBy(min(participants.heldUntil), asc(participants.providerId))
+      .limit(maxSchools - busy.size);
     const audited = database.withAudit({ actor: 'server', actorId: null, action: 'end of offers' });
     for (const { id } of due) {
       busy.add(id);

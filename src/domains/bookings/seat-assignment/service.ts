@@ -1,13 +1,11 @@
-import { eq, inArray, sql as drizzleSql } from 'drizzle-orm';
+import { and, eq, inArray, sql } from 'drizzle-orm';
 import type { Ctx } from '../../../database/context.ts';
 import { Problem } from '../../../core/errors.ts';
 import type { Tx } from '../../../database/client.ts';
 import { recordEvents } from '../../../database/record-events.ts';
-import { execute } from '../../../database/statements.ts';
-import { storedColumns } from '../../../database/tables/columns.ts';
 import { courseDates } from '../../../database/tables/coursedates.ts';
 import { participants } from '../../../database/tables/participants.ts';
-import { tenantWhere } from '../../../lists/tenant-scope.ts';
+import { sameTenant, tenantWhere } from '../../../lists/tenant-scope.ts';
 import { queueNotices } from '../../messages/notices/service.ts';
 import { canceled, hasLeft, holdsSeat, participantStatus } from '../../../core/reference/statuses.ts';
 import {
@@ -20,10 +18,15 @@ import {
   type Transition,
 } from '../../../core/reference/participant-states.ts';
 import { decideSeats, placeOfAccepted } from './assignment-service.ts';
-import { openOffersSql } from '../../courses/seats/loaders.ts';
-import { changeStates, endDueHolds, endOffer, promoteAfterLeaving, promoteWaitingLists } from './promotion-service.ts';
-import type { Seats } from '../../courses/seats/schema.ts';
-import * as sql from './sql.ts';
+import { isOngoingSql, seatColumns } from '../../courses/seats/loaders.ts';
+import {
+  changeStates,
+  endDueHolds,
+  endOffer,
+  offerColumns,
+  promoteAfterLeaving,
+  promoteWaitingLists,
+} from './promotion-service.ts';
 
 type School = Pick<Ctx, 'providerId'>;
 export type Participant = Pick<typeof participants.$inferSelect, 'id' | 'statusId' | 'heldFor' | 'courseDateId'>;
@@ -61,27 +64,27 @@ export async function decideStatus(ctx: Ctx, tx: Tx, now: string, participant: P
 
 const isWaiting = (statusId: number) => statusId === participantStatus.waiting;
 
-const openOffers = drizzleSql<number>`${drizzleSql.raw(openOffersSql('course_dates'))}`;
+const isClosed = sql<boolean>`${courseDates.statusId} = ${canceled} or ${courseDates.deletedAt} is not null`;
 
 async function decideState(ctx: Ctx, tx: Tx, participant: Participant, { cause, to }: Transition): Promise<State> {
   const { statusId, courseDateId } = participant;
   const from = toState(participant);
-  const [date] = await tx
-    .select({ ...storedColumns(courseDates), openOffers })
+  const [found] = await tx
+    .select({ id: courseDates.id, isClosed, ...seatColumns })
     .from(courseDates)
     .where(tenantWhere(ctx, courseDates, eq(courseDates.id, courseDateId)));
-  const isClosed = date!.statusId === canceled || date!.deletedAt !== null;
-  if (isClosed && (cause === 'accept' || !holdsSeat(statusId)))
+  const date = Problem.assertFound(found, 'Course date');
+  if (date.isClosed && (cause === 'accept' || !holdsSeat(statusId)))
     throw Problem.invalidFields({ rules: { idStatus: 'date_closed' } });
-  if (cause === 'accept') return to[placeOfAccepted(date!)]!;
+  if (cause === 'accept') return to[placeOfAccepted(date)]!;
   const { confirmed, overbooked, unconfirmed, waiting } = participantStatus;
   const dateWithoutParticipant = {
-    ...date!,
-    numConfirmed: date!.numConfirmed - Number(statusId === confirmed),
-    numOverbooked: date!.numOverbooked - Number(statusId === overbooked),
-    numUnconfirmed: date!.numUnconfirmed - Number(statusId === unconfirmed),
-    numWaiting: date!.numWaiting - Number(statusId === waiting),
-    openOffers: date!.openOffers - Number(from === 'offered'),
+    ...date,
+    numConfirmed: date.numConfirmed - Number(statusId === confirmed),
+    numOverbooked: date.numOverbooked - Number(statusId === overbooked),
+    numUnconfirmed: date.numUnconfirmed - Number(statusId === unconfirmed),
+    numWaiting: date.numWaiting - Number(statusId === waiting),
+    openOffers: date.openOffers - Number(from === 'offered'),
   };
   const rules = { check: true, waitWhenFull: false };
   const [state] = decideSeats([dateWithoutParticipant], [{ courseDateId, cause, from }], rules);
@@ -113,12 +116,23 @@ export async function declineOffer(ctx: Ctx, tx: Tx, now: string, participantId:
 }
 
 async function findOpenOffer(ctx: Ctx, tx: Tx, now: string, participantId: number) {
-  const find = async () => (await execute<sql.Offer & Seats>(tx, sql.findOffer, [ctx.providerId, participantId]))[0];
+  const find = () => findOffer(ctx, tx, participantId);
   const offer = await find();
   if (offer === undefined || !(await endDueHolds(ctx, tx, now, [offer.courseDateId], participantId))) return offer;
   const found = await find();
   // One that has lapsed and is made again is another offer.
   return found?.lapsedOffers === offer.lapsedOffers ? found : undefined;
+}
+
+/** An open offer of a date on which it can be accepted, with the seats of the date. */
+async function findOffer(ctx: Ctx, tx: Tx, participantId: number) {
+  const isOpen = tenantWhere(ctx, participants, eq(participants.id, participantId), eq(participants.heldFor, 'offer'));
+  const [found] = await tx
+    .select({ ...offerColumns, ...seatColumns })
+    .from(participants)
+    .innerJoin(courseDates, sameTenant(courseDates, participants, eq(courseDates.id, participants.courseDateId)))
+    .where(and(isOpen, sql.raw(isOngoingSql('course_dates'))));
+  return found;
 }
 
 /** Deregisters participants, frees their seats and promotes the waiting lists; returns those who had not left before. */

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
-import { participantStatus } from '../../../core/reference/statuses.ts';
-import { currentTimeSql } from '../../../database/tables/columns.ts';
+import { canceled, participantStatus } from '../../../core/reference/statuses.ts';
+import { columnName, currentTimeSql } from '../../../database/tables/columns.ts';
+import { courseDates } from '../../../database/tables/coursedates.ts';
 import { participants } from '../../../database/tables/participants.ts';
 import { batchLoader } from '../../../lists/loaders.ts';
 
@@ -10,11 +11,32 @@ const offersOn = (date: string, condition: string) => `from participants o where
 const ifUnconfirmed = (date: string, value: string, otherwise: string) =>
   `case when ${date}.num_unconfirmed > 0 then ${value} else ${otherwise} end`;
 
-export const openOffersSql = (date: string) =>
+const openOffersSql = (date: string) =>
   ifUnconfirmed(date, `(select count(*)::int ${offersOn(date, 'o.held_until is not null')})`, '0');
 /** True if an offer has ended that still holds its seat. */
 export const hasDueOffersSql = (date: string) =>
   ifUnconfirmed(date, `exists (select ${offersOn(date, `o.held_until <= ${currentTimeSql}`)})`, 'false');
+
+/** True for a date on which participants may move up. */
+export const isOngoingSql = (date: string) =>
+  `(${date}.status_id <> ${canceled} and ${date}.deleted_at is null and ${date}.ends_at > ${currentTimeSql})`;
+
+const { capacityMax, capacityOverbook, capacityWait } = courseDates;
+const { numConfirmed, numOverbooked, numUnconfirmed, numWaiting } = courseDates;
+const stored = { capacityMax, capacityOverbook, capacityWait, numConfirmed, numOverbooked, numUnconfirmed, numWaiting };
+
+/** The seats of `course_dates`. */
+export const seatColumns = { ...stored, openOffers: sql<number>`${sql.raw(openOffersSql('course_dates'))}` };
+/** The same for text, and their kinds. */
+export const seatsSql = (date: string) =>
+  [
+    ...Object.entries(stored).map(([name, column]) => `${date}.${columnName(column)} as "${name}"`),
+    `${openOffersSql(date)} as "openOffers"`,
+  ].join(', ');
+export const seatReturns = {
+  ...({ capacityMax: 'int', capacityOverbook: 'int', capacityWait: 'int', openOffers: 'int' } as const),
+  ...({ numConfirmed: 'int', numOverbooked: 'int', numUnconfirmed: 'int', numWaiting: 'int' } as const),
+};
 
 /** How many offers of the date `course_dates` have ended that still hold their seats; only second ones if that is sent. */
 export const dueOffers = (lapsedBefore = 0) => {

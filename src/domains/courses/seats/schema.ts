@@ -36,19 +36,6 @@ export type SeatRules = {
   together?: boolean;
 };
 
-/**
- * A date with its overbooked and waiting participants in order of arrival: at most as many as could move, or the whole
- * waiting list.
- */
-export type Queue = Seats & {
-  id: number;
-  waitingMode: 'promote' | 'offer';
-  /** The end of an offer made now. */
-  offerEnd: string;
-  overbooked: Queued[];
-  waiting: Waiting[];
-};
-
 export type Queued = { id: number; heldFor: 'offer' | 'name' | null };
 
 /** `groupId` is the booking of participants who wait together. */
