@@ -53,7 +53,7 @@ export const mutations: Record<string, Mutation> = {
   },
   'a school runs several tests of webhooks': {
     changes: [
-      ['src/plugins/delivery/webhooks/sql.ts', 'where t.expires_at <= excluded.started_at or', 'where true or'],
+      ['src/plugins/delivery/webhooks/service.ts', '${webhookTests.expiresAt} <= excluded.started_at or', 'true or'],
     ],
     ...{ file: 'test/api/webhooks/webhooks.test.ts', title: 'sub-schools run one test at a time' },
     says: /to deeply equal \[ 503, '5' \]/,

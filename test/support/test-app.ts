@@ -10,6 +10,7 @@ import type { Ctx } from '../../src/database/context.ts';
 import type { Settings } from '../../src/core/settings.ts';
 import { readTenantTables } from '../../src/database/tenant-tables.ts';
 import { openDatabase, type Database, type DatabaseOptions } from '../../src/database/client.ts';
+import { queryBuilderOn } from '../../src/database/reader.ts';
 import { createContext, createTitledProvider } from '../../src/domains/school/schools/service.ts';
 import type { PluginConfig } from '../../src/interfaces/plugin/define-plugin.ts';
 import { readConfig } from './config.ts';
@@ -94,6 +95,13 @@ type App = Awaited<ReturnType<typeof buildApp>>;
 
 let sharedApp: Promise<TestApp> | undefined;
 /** The app that the files of a worker share; never cleaned up, so each test creates its own providers. */
+/** A database whose statements outside of transactions are sent by `query`. */
+export function sendingBy(database: Database, query: (...args: [never]) => Promise<unknown>): Database {
+  const pool = { query } as never;
+  const unlocked = queryBuilderOn(pool);
+  return { ...database, pool, db: unlocked, unlocked };
+}
+
 export const sharedTestApp = () => (sharedApp ??= openSharedApp());
 
 async function openSharedApp() {

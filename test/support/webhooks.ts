@@ -16,6 +16,7 @@ import {
   toPluginConfig,
   type Provider,
   type TestApp,
+  sendingBy,
 } from './test-app.ts';
 
 /** A test app on a database without providers, since a worker delivers to the webhooks of all providers. */
@@ -101,7 +102,7 @@ export function countStatements<App extends Pick<TestApp, 'database'>>({ databas
   const countOf = (name: string) => ended.get(name) ?? 0;
   return {
     ...rest,
-    database: { ...database, pool: { query } as never },
+    database: sendingBy(database, query),
     /** Waits until as many more have ended. */
     waitForMore(name: string, count: number) {
       const before = countOf(name);

@@ -9,6 +9,7 @@ import {
   readErasures,
   readLines,
 } from '../../src/plugins/backup/erasures.ts';
+import { queryBuilderOn } from '../../src/database/reader.ts';
 import { mailFilesJobs } from '../../src/plugins/delivery/mail/files.ts';
 import { plugins } from '../../src/plugins.ts';
 import { temporaryFolder } from '../support/processes.ts';
@@ -17,7 +18,10 @@ const erasure = (user: number) => ({
   ...{ provider: 1, created_at: '2026-03-01T10:00:00.000001Z', erased_at: '2026-11-28T10:00:00.000001Z', user },
 });
 /** A database with these rows, whatever the query. */
-const databaseWith = (rows: object[]) => ({ pool: { query: async () => Promise.resolve({ rows }) } }) as never;
+const databaseWith = (rows: object[]) => {
+  const pool = { query: async () => Promise.resolve({ rows }) } as never;
+  return { pool, unlocked: queryBuilderOn(pool) } as never;
+};
 const settings = (folder: string, more: object = {}) =>
   readConfig(
     {
@@ -145,7 +149,7 @@ test('the files of mails of erased persons and old ones are deleted, and no othe
   const now = new Date().toISOString().replaceAll(/[-:]|\.\d+/g, '');
   const files = [`${now}-1.eml`, `${now}-2.eml`, '20200101T000000Z-3.eml', 'notes.eml', '../kept.eml'];
   for (const file of files) writeFileSync(join(mails, file), '');
-  const database = databaseWith([{ name: `${now}-1` }, { name: '../kept' }]);
+  const database = databaseWith([[[`${now}-1`, '../kept']]]);
   await run(mailFilesJobs({ config: settings(folder), database }));
   expect(files.filter((file) => existsSync(join(mails, file)))).toEqual([`${now}-2.eml`, 'notes.eml', '../kept.eml']);
 });

@@ -1,5 +1,12 @@
+import { and, count, eq, gt, ilike, isNotNull, isNull, lte, ne, or, sql, type SQL } from 'drizzle-orm';
+import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { Pool } from 'pg';
-import { joinedRecipient, recipientJoins } from '../../domains/messages/mails/loaders.ts';
+import { queryBuilderOn } from '../../database/reader.ts';
+import { transactionStart } from '../../database/tables/columns.ts';
+import { events } from '../../database/tables/events.ts';
+import { outbox } from '../../database/tables/outbox.ts';
+import { providers } from '../../database/tables/providers.ts';
+import { webhooks, webhookWakeups } from '../../database/tables/webhooks.ts';
 import { personalResources } from '../../domains/records/changes/schema.ts';
 import {
   byLimit,
@@ -8,7 +15,6 @@ import {
   hours,
   minutes,
   ok,
-  queryOne,
   skipped,
   warning,
   type Condition,
@@ -16,31 +22,42 @@ import {
 } from '../../interfaces/plugin/checks.ts';
 import { within, type CreateArea } from '../../interfaces/plugin/metrics.ts';
 import { getDeliveryCounters } from './counters.ts';
+import { recipient } from './mail/service.ts';
 import { deliverySettings, mailsWait, noAddress } from './settings.ts';
+
+const ago = (interval: string) => sql`now() - ${interval}::interval`;
+const ageOf = (moment: SQL) => sql<number | null>`extract(epoch from now() - ${moment})::float8`;
+const isOpen = ({ providerId }: { providerId: PgColumn }) =>
+  and(eq(providers.id, providerId), isNull(providers.closedAt));
 
 const waiting = { warning: 15 * minutes, error: 6 * hours };
 
 /** Failed in a server of an earlier version, which did not know the kind; this one stores a cause of failures. */
-const wasUnknown = `o.failed_at > now() - interval '30 days' and o.failure is null and ${joinedRecipient} is not null
-    and (o.last_error = '${noAddress}' or o.last_error ~ '^Cannot (read|destructure)|is not a function$')`;
+const wasUnknown = and(
+  gt(outbox.failedAt, ago('30 days')),
+  isNull(outbox.failure),
+  isNotNull(recipient),
+  sql`(${outbox.lastError} = ${noAddress} or ${outbox.lastError} ~ '^Cannot (read|destructure)|is not a function$')`,
+);
 
 /** Reminders give way to other mails until they are due. */
 export const mailCheck: SystemCheck = {
   check: 'mail',
   async run({ pool }) {
-    type Mails = { oldest: number | null; failed: number; unknown: string | null };
-    const { oldest, failed, unknown } = await queryOne<Mails>(
-      pool,
-      `select (select extract(epoch from now() - min(o.created_at))::float8
-          from outbox o join providers p on p.id = o.provider_id and p.closed_at is null
-          where o.sent_at is null and o.failed_at is null
-            and (o.purpose <> 'reminder' or o.due_at <= now() or o.last_error is not null)) as oldest,
-        (select count(*)::int from outbox where failed_at > now() - interval '7 days'
-          and failure is distinct from 'recipient') as failed,
-        (select string_agg(distinct o.purpose, ', ') from outbox o ${recipientJoins}
-          where ${wasUnknown}) as unknown`,
-    );
-    return judgeMails(oldest, failed, unknown);
+    const db = queryBuilderOn(pool);
+    const isDue = or(ne(outbox.purpose, 'reminder'), lte(outbox.dueAt, transactionStart), isNotNull(outbox.lastError));
+    const [mails] = await db
+      .select({ oldest: ageOf(sql`min(${outbox.createdAt})`) })
+      .from(outbox)
+      .innerJoin(providers, isOpen(outbox))
+      .where(and(isNull(outbox.sentAt), isNull(outbox.failedAt), isDue));
+    const isOfMail = sql`${outbox.failure} is distinct from 'recipient'`;
+    const failed = await db.$count(outbox, and(gt(outbox.failedAt, ago('7 days')), isOfMail));
+    const [unknown] = await db
+      .select({ purposes: sql<string | null>`string_agg(distinct ${outbox.purpose}, ', ')` })
+      .from(outbox)
+      .where(wasUnknown);
+    return judgeMails(mails?.oldest ?? null, failed, unknown?.purposes);
   },
 };
 
@@ -133,41 +150,45 @@ export const webhookMetrics: CreateArea = ({ gauge, readCounter }, { database })
   };
 };
 
-type WebhookState = {
-  /** `failing`: its last attempt failed; `disabled`: the server has switched it off. */
-  state: 'working' | 'failing' | 'disabled';
-  count: number;
-  /** Age of the oldest event that one of them has not got; null if none waits. */
-  oldestSeconds: number | null;
-};
+type WebhookState = Awaited<ReturnType<typeof readWebhookStates>>[number];
 
-const selectStates = {
-  name: 'webhook_states',
-  text: `select case when not w.is_active then 'disabled' when w.failing_since is null then 'working' else 'failing' end
-      as state, count(*)::int as count, extract(epoch from now() - min(waiting.at))::float8 as "oldestSeconds"
-    from webhooks w
-      join providers p on p.id = w.provider_id and p.closed_at is null
-      left join (select distinct provider_id from webhook_wakeups) u on u.provider_id = w.provider_id
-      left join lateral (
-        select e.at from events e where w.is_active and (w.is_waiting or u.provider_id is not null)
-          and e.provider_id = w.provider_id and e.id > w.position
-        order by e.id limit 1) waiting on true
-    where w.is_active or w.disabled_at is not null
-    group by 1`,
-};
+/** The webhooks of all schools by state, for metrics and `doctor`; a state without a webhook is absent. */
+function readWebhookStates(pool: Pick<Pool, 'query'>) {
+  const db = queryBuilderOn(pool);
+  const woken = db.selectDistinct({ providerId: webhookWakeups.providerId }).from(webhookWakeups).as('woken');
+  const mayWait = and(webhooks.isActive, or(webhooks.isWaiting, isNotNull(woken.providerId)));
+  const next = db
+    .select({ at: events.at })
+    .from(events)
+    .where(and(mayWait, eq(events.providerId, webhooks.providerId), gt(events.id, webhooks.position)))
+    .orderBy(events.id)
+    .limit(1)
+    .as('next');
+  /** `failing`: its last attempt failed; `disabled`: the server has switched it off. */
+  const state = sql<'working' | 'failing' | 'disabled'>`case when not ${webhooks.isActive} then 'disabled'
+    when ${webhooks.failingSince} is null then 'working' else 'failing' end`;
+  return (
+    db
+      /** Age of the oldest event that one of them has not got; null if none waits. */
+      .select({ state, count: count(), oldestSeconds: ageOf(sql`min(${next.at})`) })
+      .from(webhooks)
+      .innerJoin(providers, isOpen(webhooks))
+      .leftJoin(woken, eq(woken.providerId, webhooks.providerId))
+      .leftJoinLateral(next, sql`true`)
+      .where(or(webhooks.isActive, isNotNull(webhooks.disabledAt)))
+      .groupBy(sql`1`)
+  );
+}
 
 /** The active webhooks to which messages with personal data are sent unencrypted. */
 async function countUnencrypted(pool: Pick<Pool, 'query'>) {
-  const { rows } = await pool.query<{ count: number }>(
-    `select count(*)::int as count from webhooks w join providers p on p.id = w.provider_id and p.closed_at is null
-      where w.is_active and w.url ilike 'http:%' and w.payload = 'full' and (w.types is null
-        or exists (select from unnest(w.types) type where split_part(type, '.', 1) = any($1)))`,
-    [personalResources],
-  );
-  return rows[0]!.count;
-}
-
-/** The webhooks of all schools by state, for metrics and `doctor`; a state without a webhook is absent. */
-async function readWebhookStates(pool: Pick<Pool, 'query'>) {
-  return (await pool.query<WebhookState>(selectStates)).rows;
+  const resource = sql`split_part(type, '.', 1) = any(${sql.param(personalResources)})`;
+  const isPersonal = sql`(${webhooks.types} is null
+    or exists (select from unnest(${webhooks.types}) type where ${resource}))`;
+  const [found] = await queryBuilderOn(pool)
+    .select({ count: count() })
+    .from(webhooks)
+    .innerJoin(providers, isOpen(webhooks))
+    .where(and(webhooks.isActive, ilike(webhooks.url, 'http:%'), eq(webhooks.payload, 'full'), isPersonal));
+  return found?.count ?? 0;
 }

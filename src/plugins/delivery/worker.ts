@@ -1,9 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { QueryResultRow } from 'pg';
 import type { Logger } from 'pino';
-import { classifyError } from '../../core/database-errors.ts';
+import { classifyError, getRootCause } from '../../core/database-errors.ts';
 import { toOneLine } from '../../core/text.ts';
-import { execute, type Queryable, type Statement } from '../../database/statements.ts';
 
 export type WorkerLog = Pick<Logger, 'info' | 'warn' | 'error'>;
 
@@ -12,10 +10,10 @@ export type Ending = { level: keyof WorkerLog; text: string; mark: () => Promise
 
 /** The deliveries of one kind; `Item` is a row that this process has leased. */
 export type Deliveries<Item> = {
-  /** Leases due rows. `toValues` returns undefined if no place is free beside those in progress. */
-  claim: { statement: Statement; toValues(inProgress: Item[]): unknown[] | undefined };
+  /** Leases due rows. Returns undefined if no place is free beside those in progress. */
+  claim(inProgress: Item[]): Promise<Item[]> | undefined;
   /** Where leases are shorter than deliveries: extends those in progress. */
-  renewal?: { everyMs: number; statement: Statement; toValues(inProgress: Item[]): unknown[] };
+  renewal?: { everyMs: number; renew(inProgress: Item[]): Promise<unknown> };
   /** Sends what is due. Without an ending it has stored the results itself. */
   deliver(item: Item, isStopping: () => boolean): Promise<Ending | undefined>;
   /** The ending after an error of `deliver`; momentary errors of the database pass by themselves. */
@@ -39,17 +37,17 @@ export const pauseAfter = (pauses: readonly number[], failures: number) =>
   pauses[Math.min(failures, pauses.length) - 1]!;
 
 /** Claims due rows of one kind and delivers them until it is stopped; several processes may run it. */
-export function startWorker<Item extends QueryResultRow>(kind: Deliveries<Item>, on: Queryable, log: WorkerLog) {
+export function startWorker<Item>(kind: Deliveries<Item>, log: WorkerLog) {
   const { deliver, renewal, slots, pollMs, pauseMs = () => pollMs } = kind;
   const stopping = new AbortController();
   const isStopping = () => stopping.signal.aborted;
   const inProgress = new Map<Promise<void>, Item>();
-  const claim = createClaim(kind, on, log);
+  const claim = createClaim(kind, log);
 
   const work = async (item: Item) => {
     const ending = await deliver(item, isStopping).catch((error: unknown) => {
       const isMomentary = ['unavailable', 'retry'].includes(classifyError(error)?.kind ?? '');
-      return kind.toErrorEnding(item, toOneLine(error), isMomentary);
+      return kind.toErrorEnding(item, toOneLine(getRootCause(error)), isMomentary);
     });
     if (!ending) return;
     log[ending.level](ending.text);
@@ -70,8 +68,7 @@ export function startWorker<Item extends QueryResultRow>(kind: Deliveries<Item>,
   };
   const renew = () => {
     // After a failure the leases end, and another process may repeat deliveries.
-    if (renewal && inProgress.size > 0)
-      execute(on, renewal.statement, renewal.toValues([...inProgress.values()])).catch(() => undefined);
+    if (renewal && inProgress.size > 0) renewal.renew([...inProgress.values()]).catch(() => undefined);
   };
   const timer = renewal && setInterval(renew, renewal.everyMs);
   const loop = run();
@@ -86,23 +83,18 @@ export function startWorker<Item extends QueryResultRow>(kind: Deliveries<Item>,
 }
 
 /** The claimed rows, none after a failure. Logs once after five in a row, and once when the database is back. */
-function createClaim<Item extends QueryResultRow>(
-  { claim: { statement, toValues }, texts }: Deliveries<Item>,
-  on: Queryable,
-  log: WorkerLog,
-) {
+function createClaim<Item>({ claim, texts }: Deliveries<Item>, log: WorkerLog) {
   let failures = 0;
   return async (inProgress: Item[]) => {
-    const values = toValues(inProgress);
-    if (!values) return [];
     try {
-      const claimed = await execute<Item>(on, statement, values);
+      const claimed = await claim(inProgress);
+      if (claimed === undefined) return [];
       if (failures >= 5) log.info(texts.recovered);
       failures = 0;
       return claimed;
     } catch (error) {
       failures += 1;
-      if (failures === 5) log.warn(`${texts.failing}: ${toOneLine(error)}`);
+      if (failures === 5) log.warn(`${texts.failing}: ${toOneLine(getRootCause(error))}`);
       return [];
     }
   };

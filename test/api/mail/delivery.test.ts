@@ -18,6 +18,7 @@ import {
   startWorker,
   extractToken,
 } from '../../support/mail.ts';
+import { sendingBy } from '../../support/test-app.ts';
 
 /** A scripted SMTP server: its greeting and its replies. */
 async function oddServer(response: (socket: Socket, line: string | null) => void) {
@@ -86,7 +87,7 @@ test('a mail that is deleted after its claim is dropped', async () => {
     return pool.query(statement as never);
   };
   const server = await startMailServer();
-  const { log } = startWorker({ database: { ...testApp.database, pool: { query } as never } }, { to: server.url });
+  const { log } = startWorker({ database: sendingBy(testApp.database, query) }, { to: server.url });
   await eventually(() => expect(log.at(-1)).toMatch(/^info: Mail \d+ is dropped: it was deleted$/));
   expect(getDeliveryCounters(testApp.database).mails).toMatchObject({ dropped: 1, retried: 0 });
   expect(server.received).toEqual([]);
@@ -324,7 +325,7 @@ test('an unavailable database is logged once, and sending resumes afterwards', a
     refused += 1;
     return Promise.reject(Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }));
   };
-  const { log } = startWorker({ database: { ...testApp.database, pool: { query } as never } }, { to: server.url });
+  const { log } = startWorker({ database: sendingBy(testApp.database, query) }, { to: server.url });
   await invite(me, 'ase@people.example');
   await eventually(() => expect(lines(log, 'warn')).toHaveLength(1));
   const before = refused;
@@ -347,7 +348,7 @@ test('a sent mail is marked even after a database outage', async () => {
     (args[0] as { name: string }).name === 'mark_mails_sent' && (refused += 1) <= 2
       ? Promise.reject(new Error('gone'))
       : testApp.database.pool.query(...args);
-  startWorker({ database: { ...testApp.database, pool: { query } as never } }, { to: server.url });
+  startWorker({ database: sendingBy(testApp.database, query) }, { to: server.url });
   await allSent(testApp);
   expect(refused).toBe(3);
   expect(server.received).toHaveLength(1);
@@ -367,7 +368,7 @@ test('an attempt without a database does not count and is retried in seconds', a
       (name === 'find_mail' && refusals.length === 2) || (name === 'store_token' && refusals.length === 1);
     return isRefused ? Promise.reject(refusals.shift()!) : testApp.database.pool.query(...args);
   };
-  const { log } = startWorker({ database: { ...testApp.database, pool: { query } as never } }, { to: server.url });
+  const { log } = startWorker({ database: sendingBy(testApp.database, query) }, { to: server.url });
   for (const left of [1, 0]) {
     await eventually(() => expect(refusals).toHaveLength(left));
     await eventually(async () => expect((await readOutbox(testApp))[0]).toMatchObject({ attempts: 0, failed: false }));

@@ -121,18 +121,19 @@ test('a webhook is slow from its third attempt over five seconds, and quick atte
     await createTag(me, `Attempt ${(attempts += 1)}`);
     await pool.query(`update webhooks set due_at = now(), failing_since = null where id = $1`, [id]);
     const [claimed] = await claim(testApp);
-    const { rows } = await pool.query<{ changed_at: string; position: string; clock: string }>(
+    const { rows } = await pool.query<{ changed_at: string; position: number; clock: number }>(
       `select updated_at::text as changed_at, (select max(id) from events) as position, position_clock as clock
        from webhooks where id = $1`,
       [id],
     );
-    const lease = [me.id, id, claimed!.leased_by];
-    const attempt = ['message', 'tag.created', isFailure ? 500 : 204, durationMs, isFailure ? 'Status 500' : null];
-    await pool.query(
-      isFailure
-        ? { ...markFailed, values: [...lease, 1, rows[0]!.changed_at, ...attempt] }
-        : { ...markDelivered, values: [...lease, rows[0]!.position, rows[0]!.clock, [], ...attempt] },
-    );
+    const attempt = {
+      ...{ providerId: me.id, id, token: claimed!.leased_by, messageId: 'message', type: 'tag.created', durationMs },
+      ...(isFailure ? { statusCode: 500, error: 'Status 500' } : { statusCode: 204, error: null }),
+    };
+    const { unlocked } = testApp.database;
+    const { changed_at: updatedAt, position, clock: positionClock } = rows[0]!;
+    if (isFailure) await markFailed(unlocked, { ...attempt, pause: 1, updatedAt });
+    else await markDelivered(unlocked, { ...attempt, position, positionClock, resyncs: [] });
     await pool.query('update webhooks set leased_by = null, leased_until = null where id = $1', [id]);
     const slow = await pool.query<{ isSlow: boolean }>('select slow_attempts >= 3 as "isSlow" from webhooks');
     return slow.rows[0]!.isSlow;

@@ -89,21 +89,21 @@ function composeButton(
 
 /** The amounts of those who see them, all of the booking for the payer's receipt, and the price of a new date. */
 export async function loadExtras(
-  { db, pool }: Pick<Database, 'db' | 'pool'>,
+  { unlocked }: Pick<Database, 'unlocked'>,
   settings: Settings,
   mail: MailData,
 ): Promise<Extras> {
   const { purpose, providerId, bookingId, orderId } = mail;
   if (purpose === 'date_published') {
-    const published = await loadPublishedDate({ $client: pool }, settings, mail);
+    const published = await loadPublishedDate(unlocked, settings, mail);
     return { published, link: published.href };
   }
   if (purpose === 'deregistration') {
-    const credit = await loadCredit({ $client: pool }, providerId, mail.participantId!);
+    const credit = await loadCredit(unlocked, providerId, mail.participantId!);
     if (credit?.isOwn) return { credit };
   }
   if (!showsAmounts(mail)) return {};
-  const school = { providerId, db };
+  const school = { providerId, db: unlocked };
   const balance = await loadBookingBalance(school, bookingId!);
   return { balance, receipt: purpose === 'booking_receipt' ? await loadReceipt(school, bookingId!, orderId!) : null };
 }

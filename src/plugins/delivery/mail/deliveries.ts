@@ -20,7 +20,7 @@ import { composeCalendar, mailName, toMessage } from './message.ts';
 import { prepareNotice, waitForDigest } from './notices/deliver.ts';
 import { outdatedReason } from './outdated.ts';
 import { findRefusal, refuseAddress } from './refusals.ts';
-import { claimMails } from './query.ts';
+import { claimMails } from './sql.ts';
 import { toFailure, toRefused, type Message, type Transport } from './transport.ts';
 
 /** Mails per minute, spread evenly; 0 is no limit. */
@@ -44,7 +44,7 @@ export function createRate(perMinute: number) {
 }
 
 type MailOptions = {
-  database: Pick<Database, 'pool' | 'db' | 'counters' | 'withAudit'>;
+  database: Pick<Database, 'unlocked' | 'counters' | 'withAudit'>;
   settings: Settings;
   transport: Transport;
   /** Sender address. */
@@ -67,30 +67,27 @@ export const stopMs = 8_000;
  */
 export function startMail(options: MailOptions) {
   const { database, transport, log } = options;
-  const on: Queryable = { $client: database.pool };
-  const endings = createEndings(options, on);
+  const endings = createEndings(options);
   /** Number of the latest delivery, by fairness key. */
   const lastDeliveries = new LRUCache<number, number>({ max: 1_000 });
   let deliveryCount = 0;
   const rate = createRate(options.rate);
   let requested = 0;
   log.info(`Mails go to ${transport.destination}`);
-  const worker = startWorker<ClaimedMail>(
+  const worker = startWorker(
     {
-      claim: {
-        statement: claimMails,
-        toValues(inProgress) {
-          requested = Math.min(slots - inProgress.length, rate.free());
-          if (requested === 0) return undefined;
-          const keys = [...lastDeliveries.keys()];
-          const counts = keys.map((key) => inProgress.filter(({ fairnessKey }) => fairnessKey === key).length);
-          return [requested, keys, counts, [...lastDeliveries.values()], mailPurposes];
-        },
+      claim(inProgress: ClaimedMail[]) {
+        requested = Math.min(slots - inProgress.length, rate.free());
+        if (requested === 0) return undefined;
+        const keys = [...lastDeliveries.keys()];
+        const counts = keys.map((key) => inProgress.filter(({ fairnessKey }) => fairnessKey === key).length);
+        const turns = [...lastDeliveries.values()];
+        return claimMails(database.unlocked, { slots: requested, keys, counts, turns, purposes: mailPurposes });
       },
       deliver(mail) {
         rate.take();
         lastDeliveries.set(mail.fairnessKey, (deliveryCount += 1));
-        return deliver(options, on, endings, mail);
+        return deliver(options, endings, mail);
       },
       toErrorEnding: (mail, problem, isMomentary) =>
         isMomentary ? endings.putOff(mail, problem) : endings.failed(mail, problem),
@@ -105,7 +102,6 @@ export function startMail(options: MailOptions) {
         recovered: 'The outbox can be read again',
       },
     },
-    on,
     log,
   );
   return {
@@ -121,17 +117,17 @@ export function startMail(options: MailOptions) {
 /** Loads the mail, creates its token, composes the message and sends it. */
 async function deliver(
   { database, settings, transport, from }: MailOptions,
-  on: Queryable,
   endings: Endings,
   claimed: ClaimedMail,
 ): Promise<Ending> {
+  const on = database.unlocked;
   const [found] = await execute<MailRow>(on, findMail, [claimed.providerId, claimed.id]);
   if (!found) return endings.dropped(claimed, 'it was deleted');
   const mail = toMailData(found, settings);
   const reason = outdatedReason(mail);
   if (reason !== null) return endings.dropped(claimed, reason);
   if (!isEmailAddress(mail.email)) return endings.failed(claimed, noAddress, 'other', true);
-  const refusal = await findRefusal(on, mail);
+  const refusal = await findRefusal(database, mail);
   if (refusal !== undefined)
     return endings.failed(claimed, `The mail server has refused this address: ${refusal}`, 'recipient');
   const send = (message: Message, token: string[] = []) =>

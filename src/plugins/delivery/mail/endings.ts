@@ -1,18 +1,17 @@
+import { eq, inArray, isNull, sql } from 'drizzle-orm';
 import { toOneLine } from '../../../core/text.ts';
 import type { Database } from '../../../database/client.ts';
-import { execute, type Queryable, type Statement } from '../../../database/statements.ts';
-import type { MailFailure } from '../../../database/tables/outbox.ts';
+import { outbox, type MailFailure } from '../../../database/tables/outbox.ts';
+import { tenantWhere } from '../../../lists/tenant-scope.ts';
+import type { RowOf } from '../../../database/statement.ts';
 import { getDeliveryCounters } from '../counters.ts';
 import { pauseAfter, type Ending } from '../worker.ts';
-import { deleteMails, markFailed, markSent, postponeMails } from './query.ts';
+import { claimMails, deleteMails, markFailed, markSent } from './sql.ts';
 import type { Transport } from './transport.ts';
 
 export type Attempted = { id: number; attempts: number };
 
-export type ClaimedMail = Attempted & {
-  providerId: number;
-  lease: string;
-  fairnessKey: number;
+export type ClaimedMail = RowOf<typeof claimMails> & {
   /** Notices of the same lease that this mail lists. */
   digest?: Attempted[];
 };
@@ -35,6 +34,8 @@ const outageMs = 60_000;
 /** With the other notices of a digest. */
 export const toAll = (mail: ClaimedMail): Attempted[] => [mail, ...(mail.digest ?? [])];
 
+const toIds = (mail: ClaimedMail) => toAll(mail).map(({ id }) => id);
+
 const toTitle = (mail: ClaimedMail) => {
   const { length } = toAll(mail);
   return length === 1 ? `Mail ${mail.id}` : `Mail ${mail.id}, a digest of ${length} notices,`;
@@ -43,25 +44,27 @@ const toTitle = (mail: ClaimedMail) => {
 export type Endings = ReturnType<typeof createEndings>;
 
 /** The endings of an attempt, which are counted. All notices of a digest end as it does. */
-export function createEndings(
-  { database, transport: { result } }: { database: Pick<Database, 'counters'>; transport: Pick<Transport, 'result'> },
-  on: Queryable,
-) {
+export function createEndings({
+  database,
+  transport: { result },
+}: {
+  database: Pick<Database, 'counters' | 'unlocked'>;
+  transport: Pick<Transport, 'result'>;
+}) {
+  const { unlocked } = database;
   const { mails } = getDeliveryCounters(database);
   let lastSentAt = -Infinity;
-  const mark = (statement: Statement, mail: ClaimedMail, ...values: unknown[]) =>
-    execute(on, statement, [mail.providerId, toAll(mail).map(({ id }) => id), mail.lease, ...values]);
-  const postpone = (mail: ClaimedMail, reason: string) => mark(postponeMails, mail, reason, `${putOffSeconds} seconds`);
   return {
     sent(mail: ClaimedMail, done: string): Ending {
       mails[result] += 1;
       lastSentAt = performance.now();
-      const values = [mail.providerId, toAll(mail).map(({ id }) => id), result === 'written'];
-      return { level: 'info', text: `${toTitle(mail)} ${done}`, mark: () => execute(on, markSent, values) };
+      const sent = { providerId: mail.providerId, ids: toIds(mail), isWritten: result === 'written' };
+      return { level: 'info', text: `${toTitle(mail)} ${done}`, mark: () => markSent(unlocked, sent) };
     },
     dropped(mail: ClaimedMail, reason: string): Ending {
       mails.dropped += 1;
-      return { level: 'info', text: `Mail ${mail.id} is dropped: ${reason}`, mark: () => mark(deleteMails, mail) };
+      const mark = () => deleteMails(unlocked, { ...mail, ids: toIds(mail) });
+      return { level: 'info', text: `Mail ${mail.id} is dropped: ${reason}`, mark };
     },
     /** Another delivery makes a digest. */
     waiting(mail: ClaimedMail, wait: Ending['mark']): Ending {
@@ -71,12 +74,20 @@ export function createEndings(
     putOff(mail: ClaimedMail, problem: string): Ending {
       mails.postponed += 1;
       const text = `${toTitle(mail)} is put off for ${putOffSeconds} s: ${problem}`;
-      return { level: 'warn', text, mark: () => postpone(mail, problem) };
+      const dueAt = sql`now() + ${putOffSeconds} * interval '1 second'`;
+      const areAttempted = [inArray(outbox.id, toIds(mail)), eq(outbox.dueAt, mail.lease), isNull(outbox.sentAt)];
+      const mark = () =>
+        unlocked
+          .update(outbox)
+          .set({ attempts: sql`${outbox.attempts} - 1`, lastError: problem, dueAt })
+          .where(tenantWhere(mail, outbox, ...areAttempted));
+      return { level: 'warn', text, mark };
     },
     failed(mail: ClaimedMail, problem: string, failure: MailFailure = 'other', isPermanent = false): Ending {
-      const attempts = toAll(mail).map((one) => one.attempts);
-      const pauses = attempts.map((count) => (isPermanent ? null : retryDelayMinutes(count, failure)));
-      const [minutes] = pauses;
+      const failed = toAll(mail).map(({ id, attempts }) => ({
+        ...{ id, attempts, minutes: isPermanent ? null : retryDelayMinutes(attempts, failure) },
+      }));
+      const minutes = failed[0]?.minutes ?? null;
       const hasFailed = minutes === null;
       const result = failure === 'recipient' ? 'refused' : 'failed';
       mails[hasFailed ? result : 'retried'] += 1;
@@ -85,7 +96,7 @@ export function createEndings(
       return {
         level: hasFailed ? 'error' : 'warn',
         text: `${toTitle(mail)} ${what}: ${problem}`,
-        mark: () => mark(markFailed, mail, problem, stored, attempts, pauses),
+        mark: () => markFailed(unlocked, { ...mail, problem, failure: stored, failed }),
       };
     },
   };

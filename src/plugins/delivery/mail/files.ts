@@ -1,13 +1,11 @@
+import { sql } from 'drizzle-orm';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { erasures } from '../../../database/tables/erasures.ts';
 import type { Job } from '../../../database/periodic.ts';
 import type { ServerContext } from '../../../interfaces/plugin/define-plugin.ts';
 import { deliverySettings } from '../settings.ts';
 import { mailFolder } from './transport.ts';
-
-/** A mail that was in progress while its person was erased is written later, by a minute at most. */
-const selectErased = `select distinct unnest(mails) as name from erasures
-  where erased_at > $1::timestamptz - interval '1 hour'`;
 
 const dayMs = 86_400_000;
 const namePattern = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z-\d+$/;
@@ -24,10 +22,14 @@ export function mailFilesJobs({ config, database }: Pick<ServerContext, 'config'
       intervalMs: 10_000,
       async run() {
         const started = new Date().toISOString();
-        const { rows } = await database.pool.query<{ name: string }>(selectErased, [since]);
+        // A mail that was in progress while its person was erased is written later, by a minute at most.
+        const erased = await database.unlocked
+          .select({ mails: erasures.mails })
+          .from(erasures)
+          .where(sql`${erasures.erasedAt} > ${since}::timestamptz - interval '1 hour'`);
         await deleteFiles(
           folder,
-          rows.map(({ name }) => name),
+          erased.flatMap(({ mails }) => mails),
         );
         since = started;
       },

@@ -1,9 +1,18 @@
+import { and, asc, desc, eq, isNotNull, isNull, sql, type SQL } from 'drizzle-orm';
 import { formatTimestamp } from '../../../core/timestamps.ts';
 import { Problem } from '../../../core/errors.ts';
-import type { Database } from '../../../database/client.ts';
-import { execute, type Queryable } from '../../../database/statements.ts';
-import { liftRefusals } from '../../../domains/messages/mails/sql.ts';
-import { selectMails, resets, resetMail, findMailState } from './query.ts';
+import type { Database, Reader } from '../../../database/client.ts';
+import { execute } from '../../../database/statements.ts';
+import { transactionStart } from '../../../database/tables/columns.ts';
+import { outbox } from '../../../database/tables/outbox.ts';
+import { isRefusedSql, joinedRecipient, recipientJoins } from '../../../domains/messages/mails/loaders.ts';
+import { liftRefusals, references } from '../../../domains/messages/mails/sql.ts';
+import { tenantWhere } from '../../../lists/tenant-scope.ts';
+
+/** Where a row of `outbox` goes, by current data; null without an address. */
+const recipientSql = `(select ${joinedRecipient} from outbox o ${recipientJoins}
+  where o.provider_id = outbox.provider_id and o.id = outbox.id)`;
+export const recipient = sql.raw(recipientSql) as SQL<string | null>;
 
 type MailSelection = {
   providerId: number | null;
@@ -13,62 +22,106 @@ type MailSelection = {
   waitingFor?: string | undefined;
 };
 
-const toQueryable = ({ pool }: Database): Queryable => ({ $client: pool });
-
-const moments = ['created_at', 'due_at', 'sent_at', 'written_at', 'failed_at'] as const;
-/** The columns of `selectMails`. */
-type ListedMail = Record<string, string | number | null> & Record<(typeof moments)[number], string | null>;
-
 /** Mails as operators see them, without their texts; newest first. */
-export async function listMails(database: Database, { providerId, onlyFailed, limit, waitingFor }: MailSelection) {
-  const values = [providerId, onlyFailed, limit, waitingFor ?? null];
-  const rows = await execute<ListedMail>(toQueryable(database), selectMails, values);
-  for (const row of rows) for (const name of moments) row[name] = formatTimestamp(row[name]);
-  return rows;
+export async function listMails(
+  { unlocked }: Pick<Database, 'unlocked'>,
+  { providerId, onlyFailed, limit, waitingFor }: MailSelection,
+) {
+  const { dueAt, sentAt, failedAt, lastError, isWritten } = outbox;
+  const rows = await unlocked
+    .select({
+      ...{ mail_id: outbox.id, provider_id: outbox.providerId, purpose: outbox.purpose, email: recipient },
+      ...{ attempts: outbox.attempts, createdAt: outbox.createdAt, dueAt, sentAt, failedAt, lastError, isWritten },
+    })
+    .from(outbox)
+    .where(
+      and(
+        providerId === null ? undefined : eq(outbox.providerId, providerId),
+        onlyFailed ? isNotNull(failedAt) : undefined,
+      ),
+    )
+    .orderBy(desc(outbox.id))
+    .limit(limit);
+  return rows.map(({ mail_id, provider_id, purpose, email, attempts, ...mail }) => {
+    const isWaiting = mail.sentAt === null && mail.failedAt === null;
+    const done = mail.isWritten ? 'written' : 'sent';
+    const ended = mail.failedAt === null ? 'waiting' : 'failed';
+    return {
+      ...{ mail_id, provider_id, purpose, email, state: mail.sentAt === null ? ended : done, attempts },
+      created_at: formatTimestamp(mail.createdAt),
+      due_at: isWaiting ? formatTimestamp(mail.dueAt) : null,
+      sent_at: mail.isWritten ? null : formatTimestamp(mail.sentAt),
+      written_at: mail.isWritten ? formatTimestamp(mail.sentAt) : null,
+      failed_at: formatTimestamp(mail.failedAt),
+      last_error: mail.lastError ?? (isWaiting ? (waitingFor ?? null) : null),
+    };
+  });
 }
 
-type MailState = { providerId: number; isSent: boolean; isWritten: boolean; attempts: number };
+/** Excludes mails in progress, which would be sent twice. */
+const isRetried = and(isNull(outbox.sentAt), isNotNull(outbox.lastError));
+const reset = { attempts: 0, failedAt: null, dueAt: transactionStart };
 
 /**
  * Makes a failed or waiting mail due now, resets its attempts, and lifts the mark of its address. Throws `invalid` if it
  * is sent or in progress.
  */
 export async function retryMail(database: Database, mailId: number) {
-  const [mail] = await execute<MailState>(toQueryable(database), findMailState, [mailId]);
-  if (!mail) throw Problem.notFound(`Mail ${mailId}`);
-  await database.write([mail.providerId], ['people'], async (tx, now) => {
-    const [updated] = await execute(tx, resetMail, [mail.providerId, mailId]);
-    if (!updated) throw new Problem('invalid', `Mail ${mailId} ${await describeRefusal(tx, mailId)}`);
-    await execute(tx, liftRefusals, [mail.providerId, [mailId], now]);
+  const { providerId } = await findMail(database.unlocked, mailId);
+  await database.write([providerId], ['people'], async (tx, now) => {
+    const ofMail = tenantWhere({ providerId }, outbox, eq(outbox.id, mailId), isRetried);
+    const { rowCount } = await tx.update(outbox).set(reset).where(ofMail);
+    if (rowCount === 0) throw new Problem('invalid', `Mail ${mailId} ${describeRefusal(await findMail(tx, mailId))}`);
+    await execute(tx, liftRefusals, [providerId, [mailId], now]);
     tx.recordAffected(mailId);
   });
 }
 
-async function describeRefusal(on: Queryable, mailId: number) {
-  const [mail] = await execute<MailState>(on, findMailState, [mailId]);
-  if (!mail) throw Problem.notFound(`Mail ${mailId}`);
-  if (mail.isWritten) return 'is written to a file already';
-  if (mail.isSent) return 'is sent already';
-  return mail.attempts > 0 ? 'is being sent just now' : 'waits for its first try already';
+async function findMail(db: Reader, mailId: number) {
+  const [mail] = await db.select().from(outbox).where(eq(outbox.id, mailId));
+  return Problem.assertFound(mail, `Mail ${mailId}`);
 }
+
+function describeRefusal({ isWritten, sentAt, attempts }: typeof outbox.$inferSelect) {
+  if (isWritten) return 'is written to a file already';
+  if (sentAt !== null) return 'is sent already';
+  return attempts > 0 ? 'is being sent just now' : 'waits for its first try already';
+}
+
+const isWaiting = and(isRetried, isNull(outbox.failedAt));
+const hasFailed = isNotNull(outbox.failedAt);
+/** Of equal mails, such as one that was sent again, the latest alone, to no refused address. */
+const haveFailedSince = (providerId: number, since: string) =>
+  sql`${outbox.id} in (
+      select id from (
+        select id, failed_at, row_number() over (partition by purpose, ${sql.raw(references)} order by id desc) as place
+        from outbox where provider_id = ${providerId}) mails
+      where place = 1 and failed_at >= ${since})
+    and not ${sql.raw(isRefusedSql('outbox.provider_id', recipientSql))}`;
 
 /**
  * Retries all mails that wait, or that have failed since a time: of equal ones the latest, to no refused address. Returns
  * their number, and the first error of a provider that could not be written.
  */
-export async function retryMails(database: Database, which: keyof typeof resets, since = '-infinity') {
-  const statements = resets[which];
-  const more = which === 'failed' ? [since] : [];
+export async function retryMails(database: Database, which: 'failed' | 'waiting', since = '-infinity') {
   let [retried, failure]: [number, unknown] = [0, undefined];
   const retryOfProvider = (providerId: number) =>
     database.write([providerId], ['people'], async (tx) => {
-      const reset = await execute(tx, statements.reset, [providerId, ...more]);
-      return reset.length === 0 ? tx.rollbackNoChange(0) : reset.length;
+      const those = which === 'failed' ? haveFailedSince(providerId, since) : isWaiting;
+      const { rowCount } = await tx
+        .update(outbox)
+        .set(reset)
+        .where(tenantWhere({ providerId }, outbox, those));
+      return rowCount === 0 ? tx.rollbackNoChange(0) : (rowCount ?? 0);
     });
-  const providers = await execute<{ providerId: number }>(toQueryable(database), statements.providers, []);
+  const providers = await database.unlocked
+    .selectDistinct({ id: outbox.providerId })
+    .from(outbox)
+    .where(which === 'failed' ? hasFailed : isWaiting)
+    .orderBy(asc(outbox.providerId));
   // Continue after an error: one busy provider must not stop the others.
-  for (const { providerId } of providers)
-    retried += await retryOfProvider(providerId).catch((error: unknown) => {
+  for (const { id } of providers)
+    retried += await retryOfProvider(id).catch((error: unknown) => {
       failure ??= error;
       return 0;
     });

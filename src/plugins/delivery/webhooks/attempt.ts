@@ -53,15 +53,6 @@ export function parseRetryAfter(value: string | undefined) {
   return Number.isFinite(seconds) ? Math.max(0, seconds) : null;
 }
 
-/** The parameters of an attempt in the statements that log it. */
-export const toLogValues = ({ messageId, type, statusCode, durationMs, error }: Attempt) => [
-  messageId,
-  type,
-  statusCode,
-  durationMs,
-  error,
-];
-
 const [minute, hour, day] = [60, 3_600, 86_400];
 
 /** All times in seconds, except those that end in `Ms`. */

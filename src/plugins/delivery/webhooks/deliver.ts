@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { toOneLine } from '../../../core/text.ts';
 import { formatExactTimestamp } from '../../../core/timestamps.ts';
 import type { Ctx } from '../../../database/context.ts';
-import { execute, type Queryable } from '../../../database/statements.ts';
+import type { Queryable } from '../../../database/statements.ts';
 import { currentTime } from '../../../database/tables/columns.ts';
 import { eventChanges, eventResources } from '../../../database/tables/events.ts';
 import { outbox } from '../../../database/tables/outbox.ts';
@@ -13,31 +13,11 @@ import { webhooks, type disabledReasons } from '../../../database/tables/webhook
 import { findNewest, readChanges, type Position } from '../../../domains/records/changes/service.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
 import type { DeliveryCounters } from '../counters.ts';
-import { attemptDelivery, toLogValues, type Endpoint, afterFailure, schedule } from './attempt.ts';
+import { attemptDelivery, afterFailure, schedule } from './attempt.ts';
 import { type ItemCache, loadItem } from './items.ts';
 import type { CallPolicy } from './outgoing-target.ts';
 import { toResyncs, type Attempt, type Message } from './schema.ts';
-import * as statements from './sql.ts';
-
-/** A webhook whose lease this process holds. */
-export type ClaimedWebhook = Endpoint & {
-  providerId: number;
-  id: number;
-  /** Of the lease. */
-  token: string;
-  types: string[] | null;
-  payload: 'full' | 'thin';
-  position: number;
-  positionClock: number;
-  resyncs: string[];
-  /** Failures since the last success. */
-  attempts: number;
-  failingSeconds: number;
-  isFailing: boolean;
-  /** Uses a place for slow endpoints. */
-  isSlow: boolean;
-  updatedAt: string;
-};
+import { markDelivered, markFailed, movePosition, releaseWebhook, type ClaimedWebhook } from './sql.ts';
 
 type Delivery = {
   ctx: Ctx;
@@ -96,8 +76,9 @@ async function* findSteps({ ctx }: Delivery, webhook: ClaimedWebhook): AsyncGene
   } while (hasMore);
 }
 
-const lease = ({ providerId, id, token }: ClaimedWebhook) => [providerId, id, token];
-const toValues = ({ position, resyncs }: Progress) => [position.id, position.clock, resyncs];
+const toPlace = ({ position, resyncs }: Progress) => ({
+  ...{ position: position.id, positionClock: position.clock, resyncs },
+});
 
 /** Returns false if the turn is over: the attempt failed, the lease was lost, or the settings have changed. */
 async function deliverNotice(delivery: Delivery, webhook: ClaimedWebhook, notice: Notice, after: Progress) {
@@ -107,9 +88,7 @@ async function deliverNotice(delivery: Delivery, webhook: ClaimedWebhook, notice
     await markFailure(delivery, webhook, attempt);
     return false;
   }
-  const values = [...lease(webhook), ...toValues(after), ...toLogValues(attempt)];
-  type Marked = { updatedAt: string; isActive: boolean };
-  const [marked] = await execute<Marked>(delivery.on, statements.markDelivered, values);
+  const [marked] = await markDelivered(delivery.on, { ...webhook, ...toPlace(after), ...attempt });
   if (!marked) return false;
   Object.assign(webhook, { attempts: 0, failingSeconds: 0 });
   if (marked.isActive && marked.updatedAt === webhook.updatedAt) return true;
@@ -141,18 +120,14 @@ async function markFailure(delivery: Delivery, webhook: ClaimedWebhook, attempt:
     // Its log has the later failures.
     delivery.log.warn(`${name} fails: ${attempt.error}`);
   }
-  const values = [...lease(webhook), pause, webhook.updatedAt, ...toLogValues(attempt)];
-  await execute(delivery.on, statements.markFailed, values);
+  await markFailed(delivery.on, { ...webhook, pause, ...attempt });
 }
 
-async function move(delivery: Delivery, webhook: ClaimedWebhook, to: Progress) {
-  const values = [...lease(webhook), ...toValues(to)];
-  return (await execute(delivery.on, statements.movePosition, values)).length > 0;
-}
+const move = async (delivery: Delivery, webhook: ClaimedWebhook, to: Progress) =>
+  (await movePosition.count(delivery.on, { ...webhook, ...toPlace(to) })) > 0;
 
 /** Gives the lease back; the next turn is in `pause` seconds. */
-export const release = (on: Queryable, webhook: ClaimedWebhook, pause = 0) =>
-  execute(on, statements.releaseWebhook, [...lease(webhook), pause]);
+export const release = (on: Queryable, webhook: ClaimedWebhook, pause = 0) => releaseWebhook(on, { ...webhook, pause });
 
 type Event = NonNullable<Awaited<ReturnType<typeof readChanges>>>['items'][number];
 /** Content of a message: an event, or a request to read all items of a resource again. */

@@ -1,13 +1,13 @@
+import { sql } from 'drizzle-orm';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Settings } from '../../../core/settings.ts';
 import type { Database } from '../../../database/client.ts';
 import type { Job } from '../../../database/periodic.ts';
-import type { Queryable } from '../../../database/statements.ts';
 import { createContext } from '../../../domains/school/schools/service.ts';
-import { claimWebhooks, leaseSeconds, renewLeases } from './sql.ts';
+import { claimWebhooks, leaseSeconds, type ClaimedWebhook } from './sql.ts';
 import { getDeliveryCounters } from '../counters.ts';
 import { startWorker, type WorkerLog } from '../worker.ts';
-import { deliver, release, type ClaimedWebhook } from './deliver.ts';
+import { deliver, release } from './deliver.ts';
 import { createItemCache } from './items.ts';
 import type { CallPolicy } from './outgoing-target.ts';
 import { schedule } from './attempt.ts';
@@ -27,20 +27,23 @@ const pauseSeconds = { databaseUnavailable: 5, otherError: 60 };
  * are sent and marked one by one, so a crash repeats at most the one in flight.
  */
 export function startWebhooks({ database, settings, policy, log }: WebhookOptions) {
-  const on: Queryable = { $client: database.pool };
+  const on = database.unlocked;
   const audited = database.withAudit({ actor: 'server', actorId: null, action: 'webhook delivery' });
   const shared = { on, policy, log, cache: createItemCache(), counters: getDeliveryCounters(database).webhooks };
-  return startWorker<ClaimedWebhook>(
+  return startWorker(
     {
-      claim: { statement: claimWebhooks, toValues: toClaimValues },
+      claim(inProgress: ClaimedWebhook[]) {
+        const free = findFree(inProgress);
+        return free.slots <= 0 && free.slow <= 0 ? undefined : claimWebhooks(on, { ...free, seconds: leaseSeconds });
+      },
       renewal: {
         everyMs: schedule.renewMs,
-        statement: renewLeases,
-        toValues: (inProgress) => [
-          leaseSeconds,
-          inProgress.map(({ providerId }) => providerId),
-          inProgress.map(({ token }) => token),
-        ],
+        renew(inProgress) {
+          const providerIds = sql.param(inProgress.map(({ providerId }) => providerId));
+          const tokens = sql.param(inProgress.map(({ token }) => token));
+          const renewed = sql`renew_webhook_leases(${leaseSeconds}, ${providerIds}, ${tokens}) renewed`;
+          return on.select({ renewed: sql`renewed` }).from(renewed);
+        },
       },
       async deliver(webhook, isStopping) {
         const ctx = await createContext(audited, settings, webhook.providerId);
@@ -60,28 +63,25 @@ export function startWebhooks({ database, settings, policy, log }: WebhookOption
         recovered: 'The webhooks can be read again',
       },
     },
-    on,
     log,
   );
 }
 
 /** Deletes the rows that webhooks wait for every hour, for the case that no process sends their messages. */
-export const wakeupsJob = ({ pool }: Pick<Database, 'pool'>): Job => ({
+export const wakeupsJob = ({ unlocked }: Pick<Database, 'unlocked'>): Job => ({
   name: 'The deletion of rows of webhook_wakeups',
   intervalMs: 60 * 60_000,
   async run(signal) {
     while (!signal.aborted) {
-      const { rows } = await pool.query<{ count: number }>('select wake_webhooks() as count');
-      if (rows[0]!.count === 0) return;
+      const found = await unlocked.select({ woken: sql<number>`woken` }).from(sql`wake_webhooks() woken`);
+      if (found.every(({ woken }) => woken === 0)) return;
       await sleep(50);
     }
   },
 });
 
-function toClaimValues(inProgress: ClaimedWebhook[]) {
+function findFree(inProgress: ClaimedWebhook[]) {
   const slow = inProgress.filter(({ isSlow }) => isSlow).length;
   const failing = inProgress.filter(({ isFailing, isSlow }) => isFailing && !isSlow).length;
-  const free = { slots: slots - (inProgress.length - slow), slow: slowSlots - slow };
-  if (free.slots <= 0 && free.slow <= 0) return undefined;
-  return [free.slots, failingSlots - failing, free.slow, leaseSeconds];
+  return { slots: slots - (inProgress.length - slow), failing: failingSlots - failing, slow: slowSlots - slow };
 }

@@ -4,13 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Ctx } from '../../../database/context.ts';
 import { Problem } from '../../../core/errors.ts';
 import type { Tx } from '../../../database/client.ts';
-import { execute } from '../../../database/statements.ts';
 import { currentTime, transactionStart } from '../../../database/tables/columns.ts';
 import { providers } from '../../../database/tables/providers.ts';
-import { webhookDeliveries, webhooks } from '../../../database/tables/webhooks.ts';
+import { webhookDeliveries, webhooks, webhookTests } from '../../../database/tables/webhooks.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
 import { findNewest } from '../../../domains/records/changes/service.ts';
-import { attemptDelivery, attemptTimeoutMs, toLogValues, type Endpoint } from './attempt.ts';
+import { attemptDelivery, attemptTimeoutMs, type Endpoint } from './attempt.ts';
 import { parseTarget, resolveTarget, TargetError, type CallPolicy } from './outgoing-target.ts';
 import {
   maxWebhooks,
@@ -22,7 +21,7 @@ import {
   type WebhookBody,
   type WebhookChange,
 } from './schema.ts';
-import { beginTest, endTest, logTest } from './sql.ts';
+import { logTest } from './sql.ts';
 
 type WithSecret = Webhook & { secret: string };
 
@@ -150,14 +149,17 @@ export async function testWebhook(ctx: Ctx, id: number, policy: CallPolicy, head
       data: { webhook_id: id },
     };
     const attempt = await attemptDelivery(endpoint, message, { policy, timeoutMs: attemptTimeoutMs, headers });
-    const values = [ctx.providerId, id, ...toLogValues(attempt)];
-    const [logged] = await execute<{ at: string }>(ctx.unlockedStore, logTest, values);
+    const [logged] = await logTest(ctx.unlockedStore, { providerId: ctx.providerId, id, ...attempt });
     // Deleted meanwhile.
     if (!logged) throw Problem.notFound('Webhook');
     return toDelivery({ ...attempt, at: logged.at });
   } finally {
     // Without it the test expires.
-    await execute(ctx.unlockedStore, endTest, [ctx.fairnessKey, token]).catch(() => undefined);
+    const ofSchool = tenantWhere({ providerId: ctx.fairnessKey }, webhookTests, eq(webhookTests.token, token));
+    await ctx.unlockedStore
+      .delete(webhookTests)
+      .where(ofSchool)
+      .catch(() => undefined);
   }
 }
 
@@ -175,11 +177,19 @@ async function getEndpoint(ctx: Ctx, id: number): Promise<Endpoint> {
   return endpoint;
 }
 
+/** An expiry after the latest possible one means that the clock has gone back. */
+const hasTestEnded = sql`${webhookTests.expiresAt} <= excluded.started_at or ${webhookTests.expiresAt} > excluded.expires_at`;
+
 async function beginSchoolTest(ctx: Ctx) {
   const token = randomUUID();
+  const expiresAt = sql`${transactionStart} + ${testWait.leaseSeconds} * interval '1 second'`;
+  const begun = { token, startedAt: transactionStart, expiresAt };
   for (let attempt = 1; ; attempt += 1) {
-    const begun = await execute(ctx.unlockedStore, beginTest, [ctx.fairnessKey, token, testWait.leaseSeconds]);
-    if (begun.length > 0) return token;
+    const { rowCount } = await ctx.unlockedStore
+      .insert(webhookTests)
+      .values({ providerId: ctx.fairnessKey, ...begun })
+      .onConflictDoUpdate({ target: webhookTests.providerId, set: begun, setWhere: hasTestEnded });
+    if (rowCount === 1) return token;
     if (attempt === testWait.tries)
       throw new Problem('unavailable', 'Another test of the school is not finished', { retryAfter: 5 });
     await sleep(testWait.pauseMs);

@@ -1,4 +1,7 @@
+import { json, statement, typed, typedOrNull, type RowOf } from '../../../database/statement.ts';
 import { loggedAttempts } from '../../../database/tables/webhooks.ts';
+
+// Text: a function, and updates by whose row an attempt is logged, of each message.
 
 /** Seconds until a lease that is not renewed ends. */
 export const leaseSeconds = 2;
@@ -6,108 +9,123 @@ export const leaseSeconds = 2;
 /** An attempt that takes longer is slow. */
 const slowAttemptMs = 5_000;
 
-const claimed = `provider_id as "providerId", id, leased_by as token, url, types, payload, secret,
-  case when previous_secret_expires_at > now() then previous_secret end as "previousSecret",
-  position, position_clock as "positionClock", resyncs, attempts, updated_at::text as "updatedAt",
-  coalesce(extract(epoch from now() - failing_since), 0)::float8 as "failingSeconds"`;
-
 /**
- * Leases due webhooks for `$4` seconds: up to `$1`, of which at most `$2` are failing, and up to `$3` slow ones. Returns
- * none while another claim runs.
+ * Leases due webhooks: up to `slots`, of which at most `failing` are failing, and up to `slow` slow ones. Returns none
+ * while another claim runs.
  */
-export const claimWebhooks = {
-  name: 'claim_webhooks',
-  text: `select ${claimed}, failing_since is not null as "isFailing", slow_attempts >= 3 as "isSlow"
-    from claim_webhooks($1::int, $2::int, $3::int, $4::int)`,
-};
+export const claimWebhooks = statement(
+  'claim_webhooks',
+  {
+    takes: { slots: 'int', failing: 'int', slow: 'int', seconds: 'int' },
+    returns: {
+      providerId: 'int',
+      id: 'int',
+      /** Of the lease. */
+      token: 'text',
+      url: 'text',
+      types: typedOrNull<string[]>('json'),
+      payload: typed<'full' | 'thin'>('text'),
+      secret: 'text',
+      previousSecret: 'text?',
+      position: 'int',
+      positionClock: 'int',
+      resyncs: json<string[]>(),
+      /** Failures since the last success. */
+      attempts: 'int',
+      updatedAt: 'moment',
+      failingSeconds: 'float',
+      isFailing: 'bool',
+      /** Uses a place for slow endpoints. */
+      isSlow: 'bool',
+    },
+    acrossSchools: 'the webhooks of all schools share the places',
+  },
+  `select provider_id as "providerId", id, leased_by as token, url, to_json(types) as types, payload, secret,
+    case when previous_secret_expires_at > now() then previous_secret end as "previousSecret",
+    position, position_clock as "positionClock", to_json(resyncs) as resyncs, attempts, updated_at::text as "updatedAt",
+    coalesce(extract(epoch from now() - failing_since), 0)::float8 as "failingSeconds",
+    failing_since is not null as "isFailing", slow_attempts >= 3 as "isSlow"
+  from claim_webhooks(:slots::int, :failing::int, :slow::int, :seconds::int)`,
+);
+/** A webhook whose lease this process holds. */
+export type ClaimedWebhook = RowOf<typeof claimWebhooks>;
 
 /** Without a wait for the disk: what a crash of the database undoes only repeats messages. */
-const withoutWait = `set_config('synchronous_commit', 'off', true)`;
+const withoutWait = `set_config('synchronous_commit', 'off', true) as setting`;
 
-/** Extends leases by `$1` seconds: those of the providers `$2` with the tokens `$3`. */
-export const renewLeases = {
-  name: 'renew_webhook_leases',
-  text: 'select renew_webhook_leases($1, $2, $3)',
-};
-
-/** Adds the attempt of the row in `changed` to the log, from parameters that begin at `$first`. */
-const log = (first: number) => `insert into webhook_deliveries
+const attempt = {
+  messageId: 'text',
+  type: 'text',
+  statusCode: 'int?',
+  durationMs: 'int',
+  error: 'text?',
+} as const;
+/** Adds the attempt of the row in `changed` to the log. */
+const log = `insert into webhook_deliveries
       (provider_id, webhook_id, slot, number, message_id, type, status_code, duration_ms, error, at)
     select provider_id, id, attempt_count % ${loggedAttempts}, attempt_count,
-      $${first}, $${first + 1}, $${first + 2}::int, $${first + 3}::int, $${first + 4},
-      now() - $${first + 3}::int * interval '1 millisecond'
+      :messageId, :type, :statusCode::int, :durationMs::int, :error, now() - :durationMs::int * interval '1 millisecond'
     from changed
     on conflict (provider_id, webhook_id, slot) do update set number = excluded.number, at = excluded.at,
       message_id = excluded.message_id, type = excluded.type, status_code = excluded.status_code,
       duration_ms = excluded.duration_ms, error = excluded.error`;
-/** The webhook `$2` of the provider `$1`, while it has the lease with the token `$3`. */
-const isOwn = 'provider_id = $1 and id = $2 and leased_by = $3';
+const lease = { providerId: 'int', id: 'int', token: 'text' } as const;
+const isOwn = 'provider_id = :providerId and id = :id and leased_by = :token';
+const place = { position: 'int', positionClock: 'int', resyncs: 'text[]' } as const;
+const move = 'position = :position, position_clock = :positionClock, resyncs = array :resyncs';
 /** A slow receiver has to be quick as often as it was slow, four times at most, until it is not slow any more. */
-const counted = (first: number) => `attempt_count = attempt_count + 1,
-        slow_attempts = case when $${first + 3}::int > ${slowAttemptMs} then least(slow_attempts + 1, 6)
+const counted = `attempt_count = attempt_count + 1,
+        slow_attempts = case when :durationMs::int > ${slowAttemptMs} then least(slow_attempts + 1, 6)
           else greatest(slow_attempts - 1, 0) end`;
 
 /** Moves the position after a success. Returns nothing if the lease was lost. */
-export const markDelivered = {
-  name: 'mark_webhook_delivered',
-  text: `with changed as (
-      update webhooks set position = $4, position_clock = $5, resyncs = $6::text[], attempts = 0, failing_since = null,
-        ${counted(7)}
+export const markDelivered = statement(
+  'mark_webhook_delivered',
+  {
+    takes: { ...lease, ...place, ...attempt },
+    returns: { updatedAt: 'moment', isActive: 'bool', setting: 'text' },
+  },
+  `with changed as (
+      update webhooks set ${move}, attempts = 0, failing_since = null, ${counted}
       where ${isOwn} returning *),
-    logged as (${log(7)})
+    logged as (${log})
     select updated_at::text as "updatedAt", is_active as "isActive", ${withoutWait} from changed`,
-};
+);
 
-/** Ends the lease after a failure. The next attempt is in `$4` seconds, or now if the settings have changed since `$5`. */
-export const markFailed = {
-  name: 'mark_webhook_failed',
-  text: `with changed as (
+/** Ends the lease after a failure. The next attempt is after the pause, or now if the settings have changed since. */
+export const markFailed = statement(
+  'mark_webhook_failed',
+  { takes: { ...lease, pause: 'float', updatedAt: 'moment', ...attempt } },
+  `with changed as (
       update webhooks set attempts = attempts + 1, failing_since = least(failing_since, now()),
-        due_at = now() + case when updated_at = $5::timestamptz then $4::float8 else 0 end * interval '1 second',
-        leased_by = null, leased_until = null, ${counted(6)}
-      where ${isOwn} returning *),
-    logged as (${log(6)})
-    select from changed`,
-};
+        due_at = now() + case when updated_at = :updatedAt::timestamptz then :pause::float8 else 0 end * interval '1 second',
+        leased_by = null, leased_until = null, ${counted}
+      where ${isOwn} returning *)
+    ${log}`,
+);
 
 /** Moves the position without a message. */
-export const movePosition = {
-  name: 'move_webhook_position',
-  text: `update webhooks set position = $4, position_clock = $5, resyncs = $6::text[] where ${isOwn} returning id`,
-};
+export const movePosition = statement(
+  'move_webhook_position',
+  { takes: { ...lease, ...place } },
+  `update webhooks set ${move} where ${isOwn}`,
+);
 
 /** Ends the lease. The next turn follows those of webhooks that have waited longer. */
-export const releaseWebhook = {
-  name: 'release_webhook',
-  text: `with released as (
-      update webhooks set due_at = now() + $4 * interval '1 second', leased_by = null, leased_until = null
+export const releaseWebhook = statement(
+  'release_webhook',
+  { takes: { ...lease, pause: 'float' }, returns: { setting: 'text' } },
+  `with released as (
+      update webhooks set due_at = now() + :pause * interval '1 second', leased_by = null, leased_until = null
       where ${isOwn} returning id)
     select ${withoutWait} from released`,
-};
+);
 
 /** Logs a test; the delivery state stays. Returns nothing if the webhook does not exist. */
-export const logTest = {
-  name: 'log_webhook_test',
-  text: `with changed as (
-      update webhooks set attempt_count = attempt_count + 1 where provider_id = $1 and id = $2 returning *)
-    ${log(3)} returning at::text as at`,
-};
-
-/**
- * Begins a test of the school `$1` with the token `$2`, for at most `$3` seconds. Returns nothing while another one runs.
- * An expiry after the latest possible one means that the clock has gone back.
- */
-export const beginTest = {
-  name: 'begin_webhook_test',
-  text: `insert into webhook_tests as t (provider_id, token, started_at, expires_at)
-    values ($1, $2, now(), now() + $3::int * interval '1 second')
-    on conflict (provider_id) do update
-      set token = excluded.token, started_at = excluded.started_at, expires_at = excluded.expires_at
-      where t.expires_at <= excluded.started_at or t.expires_at > excluded.expires_at
-    returning token`,
-};
-
-export const endTest = {
-  name: 'end_webhook_test',
-  text: 'delete from webhook_tests where provider_id = $1 and token = $2',
-};
+export const logTest = statement(
+  'log_webhook_test',
+  { takes: { providerId: 'int', id: 'int', ...attempt }, returns: { at: 'moment' } },
+  `with changed as (
+      update webhooks set attempt_count = attempt_count + 1 where provider_id = :providerId and id = :id returning *)
+    ${log} returning at::text as at`,
+);

@@ -2,11 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { canceled } from '../../../../core/reference/statuses.ts';
 import { execute, type Queryable } from '../../../../database/statements.ts';
 import { currentTimeSql } from '../../../../database/tables/columns.ts';
-import { isKnownSql } from '../../../../database/tables/outbox.ts';
-import { isNoticeSql } from '../../../../domains/messages/mails/loaders.ts';
 import type { Attempted, ClaimedMail } from '../endings.ts';
 import type { Letter } from '../letter.tsx';
 import { joinLines, type MailData } from '../mail-data.ts';
+import { awaitDigest, countNotices, leaseNotices } from '../sql.ts';
 import { composeDigest, composeNotice, maxListed, outdatedNotice, type Notice } from './letters.ts';
 
 /** Current data of the notices `$2`. Days and times are in the course date's time zone. */
@@ -43,41 +42,6 @@ const findNotices = {
     order by o.id`,
 };
 
-/** The notices `o` to the recipient of the notice `$2` that are to be sent. */
-const ofRecipient = `o.provider_id = $1 and o.sent_at is null and o.failed_at is null
-      and ${isNoticeSql('o')} and ${isKnownSql('o.purpose')}
-      and exists (select from outbox own where own.provider_id = $1 and own.id = $2
-        and (own.address = o.address or own.admin_user_id = o.admin_user_id))`;
-
-/** True while a worker has the mail `o`, as in `claim_mails`. */
-const isLeased = 'o.attempts > 0 and o.last_error is null and o.due_at > now()';
-
-/** How many notices wait for the recipient of `$2`, those in progress among them, and the first of these. */
-const countNotices = {
-  name: 'count_notices',
-  text: `select count(*)::int as waiting, min(o.id) filter (where ${isLeased}) as "firstInProgress"
-    from outbox o where ${ofRecipient}`,
-};
-
-const free = (limit: string) => `select o.id from outbox o where ${ofRecipient} and not (${isLeased})
-      order by o.id limit ${limit} for update skip locked`;
-
-/** Leases at most `$4` other notices to the recipient of `$2`, with its lease `$3`. */
-const leaseNotices = {
-  name: 'lease_notices',
-  text: `update outbox set attempts = attempts + 1, due_at = $3, last_error = null
-    where provider_id = $1 and id in (${free('$4')}) returning id, attempts`,
-};
-
-/** Lets the notices to the recipient of `$2`, whose lease is `$3`, wait for the interval `$4`. */
-const awaitDigest = {
-  name: 'await_digest',
-  text: `with others as (${free('1000')})
-    update outbox set attempts = attempts - case when id = $2 then 1 else 0 end, due_at = now() + $4::interval,
-      last_error = 'Waits for a digest of notices'
-    where provider_id = $1 and sent_at is null and (id = $2 and due_at = $3 or id in (select id from others))`,
-};
-
 /** Notices to one recipient that are sent one by one; of more, a digest is sent. */
 const maxSingle = 20;
 /** Limits the rows of a transaction. */
@@ -90,13 +54,11 @@ const settleMs = 1_000;
  * Leases the other notices to the recipient of a notice where more than 20 wait; none otherwise. Undefined while another
  * delivery does: of several in progress, in any process, the one with the first notice.
  */
-async function collectDigest(on: Queryable, { providerId, id, lease }: ClaimedMail): Promise<Attempted[] | undefined> {
-  type Found = { waiting: number; firstInProgress: number | null };
-  const [found] = await execute<Found>(on, countNotices, [providerId, id]);
-  const { waiting, firstInProgress } = found!;
+async function collectDigest(on: Queryable, claimed: ClaimedMail): Promise<Attempted[] | undefined> {
+  const { waiting, firstInProgress } = await countNotices.one(on, claimed);
   if (waiting <= maxSingle) return [];
-  if ((firstInProgress ?? id) < id) return undefined;
-  const collect = (limit: number) => execute<Attempted>(on, leaseNotices, [providerId, id, lease, limit]);
+  if ((firstInProgress ?? claimed.id) < claimed.id) return undefined;
+  const collect = (limit: number) => leaseNotices(on, { ...claimed, limit });
   const collected = await collect(maxCollected - 1);
   if (collected.length < Math.min(waiting, maxCollected) - 1) {
     await sleep(settleMs);
@@ -106,8 +68,8 @@ async function collectDigest(on: Queryable, { providerId, id, lease }: ClaimedMa
 }
 
 /** Puts a notice off, with the others to its recipient, while a digest of them is made. */
-export const waitForDigest = (on: Queryable, { providerId, id, lease }: ClaimedMail) =>
-  execute(on, awaitDigest, [providerId, id, lease, `${awaitSeconds} seconds`]);
+export const waitForDigest = (on: Queryable, claimed: ClaimedMail) =>
+  awaitDigest(on, { ...claimed, seconds: awaitSeconds });
 
 const loadNotices = async (on: Queryable, providerId: number, ids: number[]) =>
   joinLines(await execute<Notice>(on, findNotices, [providerId, ids])) as Notice[];
