@@ -10,11 +10,8 @@ export const newProviderSecret = (providerId: number) => `${providerId}_${newSec
 export const deriveProviderSecret = (secret: string, providerId: number, purpose: string, key: string) =>
   `${providerId}_${createHmac('sha256', secret).update(`${purpose}\n${providerId}\n${key}`).digest('base64url')}`;
 
-/** The provider's id in a secret; null if the text has another form. */
-export function parseProviderId(secret: string) {
-  const [, providerId] = /^(\d{1,15})_[\w-]{43}$/.exec(secret) ?? [];
-  return providerId === undefined ? null : Number(providerId);
-}
+/** The provider's id in a secret; 0, which no provider has, if the text has another form. */
+export const parseProviderId = (secret: string) => Number(/^(\d{1,15})_[\w-]{43}$/.exec(secret)?.[1] ?? 0);
 
 /** The stored form of a secret. Unsalted SHA-256 is enough for 256 random bits. */
 export const hashSecret = (secret: string) => hash('sha256', secret);

@@ -9,7 +9,7 @@ export type AuditContext = {
   actor: Actor;
   actorId: number | null;
   action: string;
-  itemIds?: number[];
+  itemIds?: readonly number[];
   /** For the log of slow statements. */
   requestId?: string;
 };

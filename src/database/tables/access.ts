@@ -3,12 +3,14 @@ import { sql } from 'drizzle-orm';
 import {
   earlierHashes,
   earlierHashesIndex,
-  foldedSql,
+  folded,
   instant,
   operational,
   personal,
   reference,
   tenantKey,
+  toSqlText,
+  type Value,
 } from './columns.ts';
 import { bookings } from './orders.ts';
 import { outbox } from './outbox.ts';
@@ -71,8 +73,8 @@ export const sessions = pgTable(
 );
 
 /** SQL expression of the stored username, folded. Hashed, since people mistype and send their password as username. */
-export const usernameHashSql = (username: string) =>
-  `encode(sha256(convert_to(${foldedSql(username)}, 'UTF8')), 'hex')`;
+export const usernameHash = (username: Value) => sql`encode(sha256(convert_to(${folded(username)}, 'UTF8')), 'hex')`;
+export const usernameHashSql = (username: string) => toSqlText(usernameHash(sql.raw(username)));
 
 /** Counters of failed and pending sign-ons per username, existing or not, in the current window. */
 export const signOnFailures = pgTable(

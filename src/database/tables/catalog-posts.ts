@@ -1,5 +1,6 @@
-import { index, integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
-import { caseFoldedSql, instant, operational, personal, reference, tenantKey } from './columns.ts';
+import { sql, type SQL } from 'drizzle-orm';
+import { index, integer, pgTable, primaryKey, text, type AnyPgColumn } from 'drizzle-orm/pg-core';
+import { caseFolded, instant, operational, personal, reference, tenantKey, toSqlText, type Value } from './columns.ts';
 import { bookings } from './orders.ts';
 
 /**
@@ -33,8 +34,10 @@ export const catalogPosts = pgTable(
 );
 
 /** SQL expression of an element of `catalog_posts.recipients`. `kari+1@` and `kari@` are one recipient. */
+export const recipientHash = (provider: number | SQL | AnyPgColumn, email: Value) =>
+  sql`encode(sha256(convert_to(concat_ws(' ', (select secret from service_state), ${provider}::bigint, ${recipient(email)}), 'UTF8')), 'hex')`;
 export const recipientHashSql = (provider: string, email: string) =>
-  `encode(sha256(convert_to(concat_ws(' ', (select secret from service_state), ${provider}::bigint, ${recipientSql(email)}), 'UTF8')), 'hex')`;
+  toSqlText(recipientHash(sql.raw(provider), sql.raw(email)));
 
 /** SQL expression of an address without the part after `+`. */
-export const recipientSql = (email: string) => `regexp_replace(${caseFoldedSql(email)}, '\\+[^@]*@', '@')`;
+const recipient = (email: Value) => sql`regexp_replace(${caseFolded(email)}, '\\+[^@]*@', '@')`;

@@ -6,6 +6,7 @@ import {
   foreignKey,
   index,
   PgCustomColumn,
+  PgDialect,
   pgTable,
   primaryKey,
   text,
@@ -116,10 +117,16 @@ export const timestamps = () => ({ createdAt: instant().notNull(), updatedAt: in
 
 export const collation = 'und-x-icu';
 
+/** A column or other expression, or a text that becomes a parameter. */
+export type Value = AnyPgColumn | SQL | string;
+
+const dialect = new PgDialect({ casing });
+/** An expression of the query builder, for a statement that is written as text: its tables have their own names there. */
+export const toSqlText = (expression: SQL) => dialect.sqlToQuery(sql`${expression}`.inlineParams()).sql;
+
 /** SQL for case-insensitive comparison, the same as in the unique indexes. In the C locale `lower()` alone skips Å. */
-export const caseFolded = (value: AnyPgColumn | SQL | string) => sql`lower(${value} collate "und-x-icu")`;
-/** `caseFolded` for SQL written as text. */
-export const caseFoldedSql = (expression: string) => `lower(${expression} collate "und-x-icu")`;
+export const caseFolded = (value: Value) => sql`lower(${value} collate "und-x-icu")`;
+export const caseFoldedSql = (expression: string) => toSqlText(caseFolded(sql.raw(expression)));
 
 /** SQL for the comparison of organization numbers: their digits, if they have any. `toDigits` does the same. */
 export const digitsOf = (column: AnyPgColumn) =>
@@ -130,7 +137,8 @@ export const toDigits = (text: string) => text.replace(/[^0-9]/g, '') || text;
 export const inNameOrder = (column: AnyPgColumn) => sql`lower(${column} collate "nb-x-icu")`;
 
 /** SQL for the comparison of names and titles: `foldText` in the database. In the C collation an index serves `like`. */
-export const folded = (value: AnyPgColumn | SQL | string) => sql`fold_text(${value}) collate "C"`;
+export const folded = (value: Value) => sql`fold_text(${value}) collate "C"`;
+export const foldedSql = (expression: string) => toSqlText(folded(sql.raw(expression)));
 /** The rows with an equal name or title; of several, those in another case come last. */
 export const matchFolded = (column: AnyPgColumn, value: SQL | string) => ({
   isEqual: sql`${folded(column)} = ${folded(value)}`,
@@ -172,7 +180,7 @@ export const earlierHashesIndex = (name: string, t: { earlierHashes: AnyPgColumn
     .using('gin', t.earlierHashes)
     .where(sql`${t.earlierHashes} <> '{}'`);
 /** True for the row of the link with the hash `value`. */
+export const hasLink = (hash: AnyPgColumn, earlier: AnyPgColumn, value: Value) =>
+  sql`(${hash} = ${value} or ${earlier} <> '{}' and ${earlier} @> array[${value}])`;
 export const hasLinkSql = (hash: string, value: string) =>
   `(${hash} = ${value} or earlier_hashes <> '{}' and earlier_hashes @> array[${value}])`;
-/** `folded` for SQL written as text. */
-export const foldedSql = (expression: string) => `fold_text(${expression}) collate "C"`;

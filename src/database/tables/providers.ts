@@ -12,6 +12,7 @@ import {
   text,
   uniqueIndex,
   integer,
+  type AnyPgColumn,
 } from 'drizzle-orm/pg-core';
 import { keyProfiles } from '../../core/api-key.ts';
 import { languages, type Language } from '../../core/reference/language.ts';
@@ -58,6 +59,9 @@ export const providers = pgTable(
     index('providers_root').on(t.rootId),
   ],
 );
+/** True for a row of a provider that is open. */
+export const isOfOpenProvider = (row: { providerId: AnyPgColumn }) =>
+  sql`exists (select from ${providers} where ${providers.id} = ${row.providerId} and ${providers.closedAt} is null)`;
 
 /** Texts of a school in its mails, in one language. */
 export type MailTexts = { greeting: string | null; footer: string | null; reply_to: string | null };

@@ -375,7 +375,7 @@ test('a link opened during a password change creates no session', async () => {
     const query = tx.$client.query.bind(tx.$client) as (config: QueryConfig, values?: unknown[]) => Promise<unknown>;
     const between = async (config: QueryConfig, values?: unknown[]) => {
       const result = await query(config, values);
-      if (config.name === 'delete_sessions' || config.name === 'invalidate_tokens') {
+      if (/^(?:delete from "sessions"|update "tokens") /.test(config.text)) {
         opening ??= openSessionByToken(ctx.unlockedStore, { token, action: 'a test' }).finally(() => (isOpened = true));
         // In a later turn: the queries of one turn share a connection.
         await nextTurn();

@@ -5,6 +5,7 @@ import { addDate, addLocation } from '../../support/dates.ts';
 import { write } from '../../support/orders.ts';
 import { newEmail } from '../../support/request-bodies.ts';
 import { sharedTestApp, type Provider } from '../../support/test-app.ts';
+import { createMailToken, findTokenOwner } from '../../../src/domains/school/auth/token-service.ts';
 
 const { createProvider, database } = await sharedTestApp();
 
@@ -155,20 +156,14 @@ test('links of a detached admin user end, and stay so when it is attached again'
   await attach(me, newEmail());
   const email = newEmail();
   const id = await attach(me, email);
-  await database.pool.query(
-    `insert into tokens (provider_id, hash, purpose, admin_user_id, created_at, expires_at)
-     values ($1, $2, 'password', $3, now(), now() + interval '1 day')`,
-    [me.id, `detached-${id}`, id],
-  );
-  const usable = async () => {
-    const { findToken } = await import('../../../src/domains/school/auth/sql.ts');
-    return (await database.pool.query(findToken.text, [me.id, `detached-${id}`, 'password'])).rows.length;
-  };
-  expect(await usable()).toBe(1);
+  const owner = { providerId: me.id, userId: null, adminUserId: id };
+  const token = await createMailToken(database.unlocked, 'password', owner, null);
+  const findOwner = () => findTokenOwner(database.unlocked, 'password', token!);
+  expect(await findOwner()).toEqual(owner);
   await me.request('DELETE')(`/v2/admin-users/${id}`);
-  expect(await usable()).toBe(0);
+  expect(await findOwner()).toBeUndefined();
   await attach(me, email);
-  expect(await usable()).toBe(0);
+  expect(await findOwner()).toBeUndefined();
 });
 
 test('created_at and updated_at filter admin users, tags and campaigns', async () => {

@@ -1,5 +1,4 @@
 import { expect, test, vi } from 'vitest';
-import { execute } from '../../../src/database/statements.ts';
 import { findByUsername } from '../../../src/domains/school/auth/sql.ts';
 import { eraseKept } from '../../../src/domains/records/erasures/service.ts';
 import { book, bookOrFail, createBookableDate, getSummary } from '../../support/booking.ts';
@@ -261,5 +260,5 @@ test('an erased person reads no username, and is not found by one', async () => 
   for (const word of [username, 'erased', 'kari', kari.email])
     expect(await find(`/v2/course-users?q=${word}`)).toEqual([]);
   expect(await find('/v2/course-users')).toEqual([id, placed]);
-  expect(await execute({ $client: pool }, findByUsername, [me.id, username])).toEqual([]);
+  expect(await findByUsername(database.unlocked, { providerId: me.id, username })).toEqual([]);
 });

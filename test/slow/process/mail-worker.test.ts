@@ -101,7 +101,7 @@ test('without a mail server each mail is written to a file within 3 seconds; the
     const mail = await PostalMime.parse(content);
     expect(mail).toMatchObject({ from: { name: 'Øystese kurs', address: 'no-reply@booking.example' } });
     expect(mail.text).toContain('https://booking.example/school/my/password/');
-    expect(await findTokenOwner({ $client: database.pool }, 'password', extractToken(mail.text))).toMatchObject({
+    expect(await findTokenOwner(database.unlocked, 'password', extractToken(mail.text))).toMatchObject({
       providerId: me.id,
     });
     expect(server.output() + server.errors()).not.toContain(extractToken(mail.text));
@@ -352,10 +352,9 @@ test('the command line mails people a new link to choose a password', async () =
 
   await startServer(testApp.env);
   await allSent(testApp);
-  const unlockedStore = { $client: testApp.database.pool };
   const owners = smtp.received.map(async ({ to, text: letter }) => [
     to![0]!.address,
-    await findTokenOwner(unlockedStore, 'password', extractToken(letter)),
+    await findTokenOwner(testApp.database.unlocked, 'password', extractToken(letter)),
   ]);
   expect(Object.fromEntries(await Promise.all(owners))).toEqual({
     'kari@people.example': { providerId: me.id, userId, adminUserId: null },

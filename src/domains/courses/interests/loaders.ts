@@ -1,16 +1,10 @@
-import { type SQL, and, ne, sql } from 'drizzle-orm';
-import { PgDialect } from 'drizzle-orm/pg-core';
+import { and, ne, sql } from 'drizzle-orm';
 import { postponed } from '../../../core/reference/statuses.ts';
-import { casing, caseFoldedSql } from '../../../database/tables/columns.ts';
+import { caseFoldedSql, toSqlText } from '../../../database/tables/columns.ts';
 import { courseDates, seatsStatus } from '../../../database/tables/coursedates.ts';
 import { isUpcoming } from '../coursedates/loaders.ts';
 import { isPublicDate } from '../visibility/loaders.ts';
 import { maxUnconfirmedDays } from './schema.ts';
-
-const dialect = new PgDialect({ casing });
-
-/** A condition of the query builder, for a statement that is written as text: its tables have their own names there. */
-const toSqlText = (condition: SQL) => dialect.sqlToQuery(condition.inlineParams()).sql;
 
 /** Condition on the table `course_dates`: dates of the catalog's list that can be booked without a waiting list. */
 export const isBookableSql = toSqlText(

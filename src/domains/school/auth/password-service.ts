@@ -1,18 +1,17 @@
 import { randomBytes } from 'node:crypto';
-import { and, eq, type SQL } from 'drizzle-orm';
+import { and, eq, inArray, type SQL } from 'drizzle-orm';
 import { hash, verify, type Options } from '@node-rs/argon2';
 import { Problem } from '../../../core/errors.ts';
 import type { Tx } from '../../../database/client.ts';
 import type { Ctx } from '../../../database/context.ts';
 import { createKeyedQueue } from '../../../database/keyed-queue.ts';
-import { execute } from '../../../database/statements.ts';
+import { signOnFailures, usernameHash } from '../../../database/tables/access.ts';
 import { adminUsers } from '../../../database/tables/people.ts';
 import { providers } from '../../../database/tables/providers.ts';
 import { courseUsers } from '../../../database/tables/users.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
 import { Password, type TokenOwner } from './schema.ts';
 import { endSessions } from './session-service.ts';
-import { forgetFailures } from './sql.ts';
 import { voidTokens } from './token-service.ts';
 
 /** OWASP's recommendation for argon2id: 19 MiB, two passes, one lane. */
@@ -57,7 +56,18 @@ export async function storePassword(ctx: Ctx, tx: Tx, userId: number, passwordHa
   if (!(await updateHash(ctx, tx, eq(courseUsers.id, userId), passwordHash))) throw Problem.notFound('Course user');
   tx.recordAffected(userId);
   await endAccess(ctx, tx, userId);
-  await execute(tx, forgetFailures, [ctx.providerId, userId]);
+  await forgetFailures(ctx, tx, userId);
+}
+
+/** Lifts the limit on a username, so that its user can sign in with the new password. */
+function forgetFailures(ctx: Ctx, tx: Tx, userId: number) {
+  const hashes = tx
+    .select({ hash: usernameHash(courseUsers.username) })
+    .from(courseUsers)
+    .where(tenantWhere(ctx, courseUsers, eq(courseUsers.id, userId)));
+  return tx
+    .delete(signOnFailures)
+    .where(tenantWhere(ctx, signOnFailures, inArray(signOnFailures.usernameHash, hashes)));
 }
 
 /** Replaces the password if the hash is still `from`, and ends all sessions and links; returns whether it was. */

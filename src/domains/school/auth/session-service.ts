@@ -1,17 +1,14 @@
+import { and, desc, eq, isNotNull, sql } from 'drizzle-orm';
+import { recordEntry } from '../../../database/audit-log.ts';
+import type { Tx } from '../../../database/client.ts';
 import type { Ctx } from '../../../database/context.ts';
+import type { UnlockedStore } from '../../../database/reader.ts';
 import { hashSecret, newProviderSecret, parseProviderId } from '../../../core/secrets.ts';
-import { execute, type Queryable } from '../../../database/statements.ts';
-import {
-  deleteOtherSessions,
-  deleteSession,
-  deleteSessions,
-  findSession,
-  listSessions,
-  recordUnusableToken,
-  startSession,
-  startSessionByToken,
-  touchSession,
-} from './sql.ts';
+import { sessions, tokens } from '../../../database/tables/access.ts';
+import { transactionStart } from '../../../database/tables/columns.ts';
+import { isOfOpenProvider } from '../../../database/tables/providers.ts';
+import { tenantWhere } from '../../../lists/tenant-scope.ts';
+import { deleteOtherSessions, shortHashSql, startSessionByToken } from './sql.ts';
 
 /** Sign-ons since the start of the process, by their way and result; the metrics read them. */
 export const signOnCounts = {
@@ -23,9 +20,10 @@ export const signOnCounts = {
 type SignedIn = { providerId: number; userId: number };
 
 /** Returns the secret for the cookie. */
-export async function openSession(on: Queryable, { providerId, userId }: SignedIn) {
+export async function openSession(on: UnlockedStore, { providerId, userId }: SignedIn) {
   const secret = newProviderSecret(providerId);
-  await execute(on, startSession, [providerId, userId, hashSecret(secret)]);
+  const times = { createdAt: transactionStart, usedAt: transactionStart, expiresAt: sql`now() + interval '12 hours'` };
+  await on.insert(sessions).values({ providerId, userId, hash: hashSecret(secret), ...times });
   return secret;
 }
 
@@ -38,9 +36,8 @@ type LinkUse = {
 };
 
 /** Consumes a sign-in token and replaces the browser's last session; undefined if the token is not usable. */
-export async function openSessionByToken(on: Queryable, { token, last, action }: LinkUse) {
-  const providerId = parseProviderId(token);
-  const secret = providerId === null ? undefined : await startByToken(on, providerId, token, action);
+export async function openSessionByToken(on: UnlockedStore, { token, last, action }: LinkUse) {
+  const secret = await startByToken(on, token, action);
   signOnCounts.link[secret === undefined ? 'failed' : 'succeeded'] += 1;
   if (secret === undefined) return undefined;
   // The token is spent: an error here must not lose the new session.
@@ -49,42 +46,68 @@ export async function openSessionByToken(on: Queryable, { token, last, action }:
 }
 
 /** Both results are in the audit log, unless the token never existed. */
-async function startByToken(on: Queryable, providerId: number, token: string, action: string) {
+async function startByToken(on: UnlockedStore, token: string, action: string) {
+  const providerId = parseProviderId(token);
   const secret = newProviderSecret(providerId);
-  const values = [providerId, hashSecret(token), 'sign_in'];
-  const started = await execute(on, startSessionByToken, [...values, hashSecret(secret), `${action} (succeeded)`]);
-  if (started.length > 0) return secret;
-  await execute(on, recordUnusableToken, [...values, `${action} (failed)`]);
+  const hashes = { token: hashSecret(token), session: hashSecret(secret) };
+  if ((await startSessionByToken.count(on, { providerId, ...hashes, action: `${action} (succeeded)` })) > 0)
+    return secret;
+  const isToken = and(eq(tokens.hash, hashes.token), eq(tokens.purpose, 'sign_in'), isNotNull(tokens.userId));
+  const [known] = await on
+    .select({ userId: sql<number>`${tokens.userId}` })
+    .from(tokens)
+    .where(tenantWhere({ providerId }, tokens, isToken));
+  if (known) {
+    const { userId } = known;
+    const entry = { actor: 'course_user', actorId: userId, action: `${action} (failed)`, itemIds: [userId] } as const;
+    await recordEntry(on, providerId, entry);
+  }
   return undefined;
 }
 
+const isSession = (secret: string) =>
+  tenantWhere({ providerId: parseProviderId(secret) }, sessions, eq(sessions.hash, hashSecret(secret)));
+/** A session ends an hour after its last use. */
+const isActive = sql`${sessions.expiresAt} > now() and ${sessions.usedAt} > now() - interval '1 hour'`;
+
 /** Returns the user of a session cookie. Stores its last use at most once a minute. */
-export async function findSessionUser(on: Queryable, secret: string): Promise<SignedIn | undefined> {
-  const hash = hashSecret(secret);
-  const values = [parseProviderId(secret), hash];
-  const [session] = await execute<SignedIn & { isStale: boolean }>(on, findSession, values);
-  if (session?.isStale) await execute(on, touchSession, [session.providerId, hash]);
+export async function findSessionUser(on: UnlockedStore, secret: string): Promise<SignedIn | undefined> {
+  const isStale = sql<boolean>`${sessions.usedAt} < now() - interval '1 minute'`;
+  const [session] = await on
+    .select({ providerId: sessions.providerId, userId: sessions.userId, isStale })
+    .from(sessions)
+    .where(and(isSession(secret), isActive, isOfOpenProvider(sessions)));
+  if (session?.isStale) await on.update(sessions).set({ usedAt: transactionStart }).where(isSession(secret));
   return session && { providerId: session.providerId, userId: session.userId };
 }
 
-export const endSession = (on: Queryable, secret: string) =>
-  execute(on, deleteSession, [parseProviderId(secret), hashSecret(secret)]);
+export const endSession = (on: UnlockedStore, secret: string) => on.delete(sessions).where(isSession(secret));
 
-export type SessionItem = { id: string; createdAt: string; usedAt: string; isCurrent: boolean };
+const isOfUser = (ctx: Pick<Ctx, 'providerId'>, userId: number) =>
+  tenantWhere(ctx, sessions, eq(sessions.userId, userId));
+
+export type SessionItem = Awaited<ReturnType<typeof listUserSessions>>[number];
 
 /** The active sessions of a course user, the current one first, then by last use. */
-export const listUserSessions = ({ providerId, unlockedStore }: Ctx, userId: number, secret: string) =>
-  execute<SessionItem>(unlockedStore, listSessions, [providerId, userId, hashSecret(secret)]);
+export function listUserSessions(ctx: Ctx, userId: number, secret: string) {
+  const { createdAt, usedAt, hash } = sessions;
+  const isCurrent = sql<boolean>`${hash} = ${hashSecret(secret)}`;
+  return ctx.unlockedStore
+    .select({ id: sql<string>`${sql.raw(shortHashSql)}`, createdAt, usedAt, isCurrent })
+    .from(sessions)
+    .where(and(isOfUser(ctx, userId), isActive))
+    .orderBy(desc(isCurrent), desc(usedAt), hash)
+    .limit(100);
+}
 
 type EndedSessions = { userId: number; secret: string; ids: string[] | null; action: string };
 
 /** Ends sessions by id, or all, but the current one. Returns their number. */
 export async function endOtherSessions({ providerId, unlockedStore }: Ctx, ended: EndedSessions) {
   const { userId, secret, ids, action } = ended;
-  const values = [providerId, userId, hashSecret(secret), ids, action];
-  const [row] = await execute<{ count: number }>(unlockedStore, deleteOtherSessions, values);
-  return row!.count;
+  const chosen = { current: hashSecret(secret), all: ids === null, ids: ids ?? [] };
+  return (await deleteOtherSessions.one(unlockedStore, { providerId, userId, ...chosen, action })).count;
 }
 
-export const endSessions = ({ providerId }: Pick<Ctx, 'providerId'>, on: Queryable, userId: number) =>
-  execute(on, deleteSessions, [providerId, userId]);
+export const endSessions = (ctx: Pick<Ctx, 'providerId'>, tx: Tx, userId: number) =>
+  tx.delete(sessions).where(isOfUser(ctx, userId));

@@ -1,19 +1,20 @@
+import { eq, sql } from 'drizzle-orm';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Ctx } from '../../../database/context.ts';
 import { Problem } from '../../../core/errors.ts';
 import { recordEntry, type AuditContext } from '../../../database/audit-log.ts';
-import { execute } from '../../../database/statements.ts';
-import type { courseUsers } from '../../../database/tables/users.ts';
+import type { RowOf } from '../../../database/statement.ts';
+import { signOnFailures, usernameHash } from '../../../database/tables/access.ts';
+import { tenantWhere } from '../../../lists/tenant-scope.ts';
 import { hashPassword, isOutdated, isPassword, replaceHash } from './password-service.ts';
 import { tokenUrl, type SignOnResult } from './schema.ts';
 import { createSignInToken } from './token-service.ts';
 import type { CredentialsBody } from './sign-on-body-schema.ts';
 import { signOnCounts } from './session-service.ts';
-import { beginAttempt, endAttempt, failAttempt, findByUsername, readWait } from './sql.ts';
+import { findByUsername } from './sql.ts';
 
-type UserRow = Pick<typeof courseUsers.$inferSelect, 'id' | 'passwordHash' | 'firstname' | 'lastname' | 'email'>;
 /** A course user with a verified password. */
-export type Verified = UserRow & { passwordHash: string };
+export type Verified = RowOf<typeof findByUsername> & { passwordHash: string };
 type Credentials = Pick<CredentialsBody, 'username' | 'password'>;
 /** The key or person that asks, and the route, for the audit log. */
 type SignOnCaller = Pick<AuditContext, 'actor' | 'actorId' | 'action'>;
@@ -69,7 +70,7 @@ async function checkPassword(
   ctx: Ctx,
   { username, password }: Credentials,
 ): Promise<{ userId?: number | undefined; user?: Verified }> {
-  const [user] = await execute<UserRow>(ctx.unlockedStore, findByUsername, [ctx.providerId, username]);
+  const [user] = await findByUsername(ctx.unlockedStore, { providerId: ctx.providerId, username });
   const passwordHash = user?.passwordHash ?? null;
   const valid = await isPassword(password, passwordHash, ctx.fairnessKey);
   return {
@@ -78,22 +79,41 @@ async function checkPassword(
   };
 }
 
+/** As in the functions begin_sign_on and fail_sign_on, which have the limits of 10 failures and 30 seconds, too. */
+const window = sql`interval '15 minutes'`;
+const { windowStartedAt, pending } = signOnFailures;
+const failed = sql`(case when ${windowStartedAt} <= now() - ${window} then 0 else ${signOnFailures.failures} end)`;
+/** The seconds until the window ends if ten have failed; 1 if other attempts are pending. */
+const wait = {
+  haveFailed: sql<boolean>`${failed} >= 10`,
+  seconds: sql<number>`case when ${failed} < 10 then 1
+    else greatest(1, ceil(extract(epoch from ${windowStartedAt} + ${window} - now())))::int end`,
+};
+
 /**
  * Counts an attempt before the password check, or concurrent guesses would bypass the limit. Pending attempts count
- * towards the limit but not as failures: the error then has a retry-after of one second.
+ * towards the limit but not as failures: the error then has a retry-after of one second. The first failure starts the
+ * window.
  */
-async function startAttempt({ unlockedStore, providerId }: Ctx, username: string) {
-  const values = [providerId, username];
-  const [begun] = await execute(unlockedStore, beginAttempt, values);
-  if (!begun) {
+async function startAttempt(ctx: Ctx, username: string) {
+  const { unlockedStore, providerId } = ctx;
+  const hashed = usernameHash(username);
+  const isUser = tenantWhere(ctx, signOnFailures, eq(signOnFailures.usernameHash, hashed));
+  const call = (name: 'begin_sign_on' | 'fail_sign_on') =>
+    unlockedStore.select({ result: sql`result` }).from(sql`${sql.raw(name)}(${providerId}, ${hashed}) as result`);
+  const [begun] = await call('begin_sign_on');
+  if (!begun?.result) {
     signOnCounts.password.limited += 1;
-    const [wait] = await execute<{ haveFailed: boolean; seconds: number }>(unlockedStore, readWait, values);
-    const what = wait?.haveFailed ? 'failed attempts for this username' : 'attempts for this username at once';
-    throw new Problem('too_many_requests', `Too many ${what}`, { retryAfter: wait?.seconds ?? 1 });
+    const [found] = await unlockedStore.select(wait).from(signOnFailures).where(isUser);
+    const what = found?.haveFailed ? 'failed attempts for this username' : 'attempts for this username at once';
+    throw new Problem('too_many_requests', `Too many ${what}`, { retryAfter: found?.seconds ?? 1 });
   }
   return {
-    end: () => execute(unlockedStore, endAttempt, values),
-    fail: () => execute(unlockedStore, failAttempt, values),
+    end: async () => {
+      const left = sql`greatest(0, ${pending} - 1)`;
+      await unlockedStore.update(signOnFailures).set({ pending: left }).where(isUser);
+    },
+    fail: () => call('fail_sign_on'),
   };
 }
 

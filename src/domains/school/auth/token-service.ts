@@ -1,7 +1,13 @@
+import { eq, isNull, type SQL } from 'drizzle-orm';
+import type { Tx } from '../../../database/client.ts';
 import type { Ctx } from '../../../database/context.ts';
+import type { UnlockedStore } from '../../../database/reader.ts';
 import { hashSecret, newProviderSecret, parseProviderId } from '../../../core/secrets.ts';
-import { execute, type Queryable } from '../../../database/statements.ts';
-import { findToken, storeSignInToken, storeToken, spendToken, voidTokensOfAdminUser, voidTokensOfUser } from './sql.ts';
+import type { Queryable } from '../../../database/statements.ts';
+import { tokens } from '../../../database/tables/access.ts';
+import { transactionStart } from '../../../database/tables/columns.ts';
+import { tenantWhere } from '../../../lists/tenant-scope.ts';
+import { isUsable, storeSignInToken, storeToken } from './sql.ts';
 import { lifetimes, type Purpose, type TokenOwner } from './schema.ts';
 
 /**
@@ -9,39 +15,52 @@ import { lifetimes, type Purpose, type TokenOwner } from './schema.ts';
  * token of the mail is used.
  */
 export async function createMailToken(on: Queryable, purpose: Purpose, owner: TokenOwner, mailId: number | null) {
-  const { providerId, userId, adminUserId } = owner;
-  const token = newProviderSecret(providerId);
-  const values = [providerId, hashSecret(token), purpose, userId, adminUserId, mailId, lifetimes[purpose]];
-  const stored = await execute(on, storeToken, values);
-  return stored.length > 0 ? token : undefined;
+  const token = newProviderSecret(owner.providerId);
+  const stored = { hash: hashSecret(token), purpose, mailId, lifetime: lifetimes[purpose] };
+  return (await storeToken.count(on, { ...owner, ...stored })) > 0 ? token : undefined;
 }
 
 /** Creates a sign-in token for a user with this password hash; undefined if the password has changed meanwhile. */
 export async function createSignInToken({ unlockedStore, providerId }: Ctx, userId: number, passwordHash: string) {
   const token = newProviderSecret(providerId);
-  const values = [providerId, userId, hashSecret(token), passwordHash, lifetimes.sign_in];
-  const stored = await execute(unlockedStore, storeSignInToken, values);
-  return stored.length > 0 ? token : undefined;
+  const stored = { hash: hashSecret(token), passwordHash, lifetime: lifetimes.sign_in };
+  return (await storeSignInToken.count(unlockedStore, { providerId, userId, ...stored })) > 0 ? token : undefined;
 }
 
+const ownerColumns = { providerId: tokens.providerId, userId: tokens.userId, adminUserId: tokens.adminUserId };
+const isToken = (purpose: Purpose, token: string) =>
+  tenantWhere({ providerId: parseProviderId(token) }, tokens, isUsable(hashSecret(token), purpose));
+
 /** Returns the owner of a usable token and does not consume it. */
-export async function findTokenOwner(on: Queryable, purpose: Purpose, token: string) {
-  const values = [parseProviderId(token), hashSecret(token), purpose];
-  const [owner] = await execute<TokenOwner>(on, findToken, values);
+export async function findTokenOwner(
+  on: UnlockedStore,
+  purpose: Purpose,
+  token: string,
+): Promise<TokenOwner | undefined> {
+  const [owner] = await on.select(ownerColumns).from(tokens).where(isToken(purpose, token));
   return owner;
 }
 
 /** Consumes a token; returns its owner to one caller only. */
-export async function consumeToken(on: Queryable, purpose: Purpose, token: string) {
-  const values = [parseProviderId(token), hashSecret(token), purpose];
-  const [owner] = await execute<TokenOwner>(on, spendToken, values);
+export async function consumeToken(
+  on: UnlockedStore,
+  purpose: Purpose,
+  token: string,
+): Promise<TokenOwner | undefined> {
+  const used = { usedAt: transactionStart };
+  const [owner] = await on.update(tokens).set(used).where(isToken(purpose, token)).returning(ownerColumns);
   return owner;
 }
 
+const voidAll = (ctx: Ctx, tx: Tx, owner: SQL) =>
+  tx
+    .update(tokens)
+    .set({ usedAt: transactionStart })
+    .where(tenantWhere(ctx, tokens, owner, isNull(tokens.usedAt)));
+
 /** Invalidates all tokens of a course user. */
-export const voidTokens = ({ providerId }: Ctx, on: Queryable, userId: number) =>
-  execute(on, voidTokensOfUser, [providerId, userId]);
+export const voidTokens = (ctx: Ctx, tx: Tx, userId: number) => voidAll(ctx, tx, eq(tokens.userId, userId));
 
 /** Invalidates all tokens of an admin user at this provider. */
-export const voidAdminTokens = ({ providerId }: Ctx, on: Queryable, adminUserId: number) =>
-  execute(on, voidTokensOfAdminUser, [providerId, adminUserId]);
+export const voidAdminTokens = (ctx: Ctx, tx: Tx, adminUserId: number) =>
+  voidAll(ctx, tx, eq(tokens.adminUserId, adminUserId));

@@ -1,11 +1,11 @@
-import { eq, isNull } from 'drizzle-orm';
+import { and, desc, eq, inArray, isNull, like, ne, notLike, or, sql } from 'drizzle-orm';
 import { catalogPageUrl } from '../../../core/catalog-urls.ts';
 import { Problem } from '../../../core/errors.ts';
 import type { Tx } from '../../../database/client.ts';
 import type { Ctx } from '../../../database/context.ts';
-import { execute } from '../../../database/statements.ts';
 import { courseDates } from '../../../database/tables/coursedates.ts';
 import {
+  catalogNames,
   catalogSettings,
   providers,
   type CatalogField,
@@ -21,7 +21,6 @@ import {
   type CatalogSettings,
   type CatalogSettingsRow,
 } from './schema.ts';
-import * as sql from './sql.ts';
 
 type School = Pick<Ctx, 'providerId'>;
 
@@ -52,7 +51,7 @@ export const updateCatalogSettings = (ctx: Ctx, body: CatalogSettingsChange): Pr
       throw new Problem('invalid', 'The host name is that of PUBLIC_URL');
     if (body.host != null && body.host !== before?.host) await reserveName(ctx, tx, now, { host: body.host });
     const host = body.host === undefined ? (before?.host ?? null) : body.host;
-    await execute(tx, sql.releaseNames, [providerId, host, maxSlugs]);
+    await releaseNames(ctx, tx, host);
     if (before === undefined) await tx.insert(catalogSettings).values({ providerId, createdAt: now, updatedAt: now });
     const changes = {
       isEnabled: body.enabled,
@@ -75,21 +74,40 @@ async function proposeSlug({ providerId }: School, tx: Tx) {
   const [school] = await tx.select({ slug: providers.slug }).from(providers).where(eq(providers.id, providerId));
   const slug = school!.slug.slice(0, 50).replace(/-$/, '');
   const candidates = slug.length > 1 ? [slug, `${slug}-${providerId}`] : [];
-  const foreign = await execute<{ name: string }>(tx, sql.findForeignNames, [providerId, candidates]);
-  return candidates.find((one) => !foreign.some(({ name }) => name === one)) ?? `school-${providerId}`;
+  const foreign = await tx
+    .select({ name })
+    .from(catalogNames)
+    .where(and(ne(catalogNames.providerId, providerId), inArray(name, candidates)));
+  return candidates.find((one) => !foreign.some((taken) => taken.name === one)) ?? `school-${providerId}`;
 }
 
+const { name } = catalogNames;
 const takenTexts = { slug: 'Another school has this slug', host: 'Another school has this host name' };
 
-/** Throws if the name is another school's; a slug also if it was. */
+/** Throws if the name is another school's; a slug also if it was. Waits for a transaction that reserves the same name. */
 async function reserveName({ providerId }: School, tx: Tx, now: string, named: { slug: string } | { host: string }) {
-  const [field, name] = Object.entries(named)[0] as [keyof typeof takenTexts, string];
-  const reserved = await execute(tx, sql.reserveName, [providerId, name.toLowerCase(), now]);
-  if (reserved.length === 0) throw Problem.coded('name_taken', takenTexts[field], { notValid: [field] });
+  const [field, reserved] = Object.entries(named)[0] as [keyof typeof takenTexts, string];
+  const { rowCount } = await tx
+    .insert(catalogNames)
+    .values({ name: reserved.toLowerCase(), providerId, createdAt: now })
+    .onConflictDoUpdate({ target: name, set: { createdAt: now }, setWhere: tenantWhere({ providerId }, catalogNames) });
+  if (rowCount === 0) throw Problem.coded('name_taken', takenTexts[field], { notValid: [field] });
 }
 
 /** Former slugs that redirect, and the current one. */
 const maxSlugs = 20;
+
+/** Deletes host names but the current one, and slugs but the newest. A slug has no dot. */
+async function releaseNames(school: School, tx: Tx, host: string | null) {
+  const former = tx
+    .select({ name })
+    .from(catalogNames)
+    .where(tenantWhere(school, catalogNames, notLike(name, '%.%')))
+    .orderBy(desc(catalogNames.createdAt), name)
+    .offset(maxSlugs);
+  const isFormerHost = and(like(name, '%.%'), sql`${name} is distinct from ${host}`);
+  await tx.delete(catalogNames).where(tenantWhere(school, catalogNames, or(isFormerHost, inArray(name, former))));
+}
 
 /** Only values that differ from their defaults are stored. */
 function mergeTheme(before: Partial<CatalogTheme> | undefined, sent: CatalogSettingsBody['theme']) {

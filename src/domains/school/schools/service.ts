@@ -11,6 +11,7 @@ import { transactionStart } from '../../../database/tables/columns.ts';
 import { roles } from '../../../database/tables/people.ts';
 import { providers, apiKeys, providerState, providerLimits } from '../../../database/tables/providers.ts';
 import { webhooks } from '../../../database/tables/webhooks.ts';
+import { tenantWhere } from '../../../lists/tenant-scope.ts';
 import { bodyColumns } from '../../../lists/body-writer.ts';
 import { SchoolBody } from './body-schema.ts';
 import { toSchool, type School } from './schema.ts';
@@ -182,13 +183,15 @@ export async function createFirstProvider(config: Config, database: Database, lo
 
 /** Creates a context without a request, for the command line and the demo data. */
 export async function createContext(database: Database, settings: Settings, providerId: number): Promise<Ctx> {
-  const { rows } = await database.pool.query<{ version: string; fairness_key: number }>(
-    `select s.changed_at::text as version, coalesce(p.root_id, p.id) as fairness_key
-      from provider_state s join providers p on p.id = s.provider_id where s.provider_id = $1`,
-    [providerId],
-  );
-  if (!rows[0]) throw Problem.notFound(`Provider ${providerId}`);
-  const { version, fairness_key: fairnessKey } = rows[0];
+  const [found] = await database.db
+    .select({
+      version: providerState.changedAt,
+      fairnessKey: sql<number>`coalesce(${providers.rootId}, ${providers.id})`,
+    })
+    .from(providerState)
+    .innerJoin(providers, eq(providers.id, providerState.providerId))
+    .where(tenantWhere({ providerId }, providerState));
+  const { version, fairnessKey } = Problem.assertFound(found, `Provider ${providerId}`);
   const queued = database.queuedAs(fairnessKey);
   return {
     providerId,

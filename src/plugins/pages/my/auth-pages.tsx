@@ -23,17 +23,17 @@ type TokenRoute = { Params: { token: string } };
 /** Pages of sign-in links and password links, and the page after logging out. */
 export const authPages: FastifyPluginAsync<PageServices> = async (
   app,
-  { queryable, paths, cookie, createVisitorContext },
+  { unlockedStore, paths, cookie, createVisitorContext },
 ) => {
   // HEAD, as sent by link checkers, does not use the token.
   app.head<TokenRoute>('/sign-in/:token', async ({ params }, reply) =>
-    reply.code((await findTokenOwner(queryable, 'sign_in', params.token)) ? 200 : 410).send(),
+    reply.code((await findTokenOwner(unlockedStore, 'sign_in', params.token)) ? 200 : 410).send(),
   );
   app.get<TokenRoute>(
     '/sign-in/:token',
     { exposeHeadRoute: false, onRequest: rejectSubresource },
     async (request, reply) => {
-      const secret = await openSessionByToken(queryable, {
+      const secret = await openSessionByToken(unlockedStore, {
         ...{ token: request.params.token, last: cookie.read(request) },
         action: getRoute(request),
       });
@@ -44,12 +44,12 @@ export const authPages: FastifyPluginAsync<PageServices> = async (
   );
 
   app.get<TokenRoute>('/password/:token', async (request, reply) => {
-    const owner = await findTokenOwner(queryable, 'password', request.params.token);
+    const owner = await findTokenOwner(unlockedStore, 'password', request.params.token);
     return owner ? sendPasswordForm(request, reply, owner, {}) : sendLinkGone('password', request, reply);
   });
   app.post<TokenRoute>('/password/:token', async (request, reply) => {
     const { token } = request.params;
-    const owner = await findTokenOwner(queryable, 'password', token);
+    const owner = await findTokenOwner(unlockedStore, 'password', token);
     if (!owner) return sendLinkGone('password', request, reply);
     const ctx = await createVisitorContext(request, owner);
     const { password, errors } = readNewPassword(request, request.view.texts, await loadPasswordNames(ctx, owner));

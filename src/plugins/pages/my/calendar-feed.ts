@@ -33,7 +33,7 @@ const toFile = ({ params }: FastifyRequest) => (params as FileRoute['Params']).f
 
 /** The calendar of a person for programs that subscribe to it, which have no session. */
 export const calendarFeed: FastifyPluginAsync<PageServices> = async (app, services) => {
-  const { queryable, createVisitorContext, countRequest } = services;
+  const { unlockedStore, createVisitorContext, countRequest } = services;
   const known = new LRUCache<string, true>({ max: 10_000 });
   const countKnown = app.createRateLimit({ max: requestsPerMinute, timeWindow: '1 minute', keyGenerator: toFile });
   const [limitUnknown, limitKnown] = [limitByAddress(countRequest), limitByAddress(countKnown)];
@@ -43,7 +43,7 @@ export const calendarFeed: FastifyPluginAsync<PageServices> = async (app, servic
     const file = toFile(request);
     await (known.has(file) ? limitKnown : limitUnknown)(request);
     const [, token] = /^(.+)\.ics$/.exec(file) ?? [];
-    const feed = token === undefined ? undefined : await findFeed(queryable, token);
+    const feed = token === undefined ? undefined : await findFeed(unlockedStore, token);
     if (feed === undefined) {
       known.delete(file);
       const text = `${request.view.texts.calendarGone}\n`;

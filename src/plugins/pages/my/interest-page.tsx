@@ -13,10 +13,10 @@ type TokenRoute = { Params: { token: string } };
 const path = '/interest/:token';
 
 /** The page on which a person confirms or ends the interest in a course. Opening it changes nothing. */
-export const interestPage: FastifyPluginAsync<PageServices> = async (app, { queryable, createVisitorContext }) => {
+export const interestPage: FastifyPluginAsync<PageServices> = async (app, { unlockedStore, createVisitorContext }) => {
   async function openLink(request: FastifyRequest<TokenRoute>) {
     const { token } = request.params;
-    const interest = await findInterest(queryable, token);
+    const interest = await findInterest(unlockedStore, token);
     if (!interest) return undefined;
     const ctx = await createVisitorContext(request, { providerId: interest.providerId, userId: null });
     return { ctx, token, interest, view: { ...request.view, school: await loadSchool(ctx) } };

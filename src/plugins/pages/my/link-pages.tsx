@@ -24,9 +24,9 @@ type PlaceRoute = { Params: { token: string; participantId: string } };
 type Visit = { ctx: Ctx; view: View; token: string; bookingId: number; participantId: number | null };
 
 /** Pages that need no session: of a booking for its payer, and of an offer for the person who waits. */
-export const linkPages: FastifyPluginAsync<PageServices> = async (app, { queryable, createVisitorContext }) => {
+export const linkPages: FastifyPluginAsync<PageServices> = async (app, { unlockedStore, createVisitorContext }) => {
   async function openLink(kind: 'booking' | 'offer', request: FastifyRequest<TokenRoute>): Promise<Visit | undefined> {
-    const found = await findLink(queryable, kind, request.params.token);
+    const found = await findLink(unlockedStore, kind, request.params.token);
     if (!found) return undefined;
     const ctx = await createVisitorContext(request, found);
     return { ...found, ctx, token: request.params.token, view: { ...request.view, school: await loadSchool(ctx) } };

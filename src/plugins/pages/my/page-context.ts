@@ -1,7 +1,7 @@
 import type { CookieSerializeOptions } from '@fastify/cookie';
 import { preferredLanguage, type Language } from '../../../core/reference/language.ts';
 import type { Ctx } from '../../../database/context.ts';
-import type { Queryable } from '../../../database/statements.ts';
+import type { UnlockedStore } from '../../../database/reader.ts';
 import type { Settings } from '../../../core/settings.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Services } from '../../../http/auth/authenticate.ts';
@@ -36,7 +36,7 @@ type Person = { providerId: number; userId: number | null; adminUserId?: number 
 /** Options of the pages' route plugins. */
 export type PageServices = Pick<Services, 'countRequest'> & {
   /** For tokens and sessions, which are looked up before their provider is known. */
-  queryable: Queryable;
+  unlockedStore: UnlockedStore;
   paths: Paths;
   cookie: Cookie;
   changedCookie: Cookie;
@@ -57,7 +57,7 @@ export function createPageServices({ database, settings, countRequest }: Service
   };
   return {
     countRequest,
-    queryable: { $client: database.pool },
+    unlockedStore: database.unlocked,
     paths,
     openView,
     cookie: sessionCookie(settings),

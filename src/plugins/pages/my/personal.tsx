@@ -40,7 +40,7 @@ type ParticipantRoute = { Params: { participantId: string } };
 
 /** Pages that require a session; without one they respond with 401 and how to sign in. */
 export const personalPages: FastifyPluginAsync<PageServices> = async (app, services) => {
-  const { queryable, paths, cookie, changedCookie, createVisitorContext } = services;
+  const { unlockedStore, paths, cookie, changedCookie, createVisitorContext } = services;
   app.decorateRequest('visitor');
   app.addHook('onRequest', async (request, reply) => {
     const visitor = await loadVisitor(request);
@@ -51,7 +51,7 @@ export const personalPages: FastifyPluginAsync<PageServices> = async (app, servi
 
   async function loadVisitor(request: FastifyRequest): Promise<Visitor | undefined> {
     const secret = cookie.read(request);
-    const signedIn = secret === undefined ? undefined : await findSessionUser(queryable, secret);
+    const signedIn = secret === undefined ? undefined : await findSessionUser(unlockedStore, secret);
     if (!signedIn) return undefined;
     const { userId } = signedIn;
     const ctx = await createVisitorContext(request, signedIn);
@@ -128,7 +128,7 @@ export const personalPages: FastifyPluginAsync<PageServices> = async (app, servi
   await app.register(sessionPages, services);
 
   app.post('/log-out', async (request, reply) => {
-    await endSession(queryable, cookie.read(request)!);
+    await endSession(unlockedStore, cookie.read(request)!);
     cookie.clear(reply);
     return reply.redirect(paths.logOut, 303);
   });
