@@ -1,15 +1,15 @@
-import { eq, inArray, or, sql, type SQL } from 'drizzle-orm';
+import { eq, inArray, ne, or, sql, type SQL } from 'drizzle-orm';
 import { toMinorUnits } from '../../../core/money.ts';
 import { canceled, participantStatus } from '../../../core/reference/statuses.ts';
 import type { Ctx } from '../../../database/context.ts';
-import { execute } from '../../../database/statements.ts';
 import { courseDates } from '../../../database/tables/coursedates.ts';
-import { bookings, orders } from '../../../database/tables/orders.ts';
-import { participants } from '../../../database/tables/participants.ts';
+import { bookings, orderLines, orders } from '../../../database/tables/orders.ts';
+import { orderLineParticipants, participants } from '../../../database/tables/participants.ts';
+import { courseUsers } from '../../../database/tables/users.ts';
 import { sameTenant, tenantWhere } from '../../../lists/tenant-scope.ts';
+import { sharesSql } from '../order-lines/loaders.ts';
 import { toBalance } from './schema.ts';
-import { due, orderTotal, paidByVouchers } from './loaders.ts';
-import { findPlacePrice } from './sql.ts';
+import { due, orderTotal, paidByVouchers, paysOwnPlaceSql } from './loaders.ts';
 
 type School = Pick<Ctx, 'providerId' | 'db'>;
 
@@ -55,11 +55,26 @@ async function findWaiting(school: School, bookingId: number) {
 }
 
 /** The price of a participant's place with VAT, and whether the participant pays it; undefined without a booking. */
-export async function loadPlacePrice({ providerId, unlockedStore }: Ctx, participantId: number) {
-  type Row = { currency: string; price: string; isOwn: boolean };
-  const [found] = await execute<Row>(unlockedStore, findPlacePrice, [providerId, participantId]);
-  return found && { ...found, price: toMinorUnits(found.price) };
+export async function loadPlacePrice(ctx: Ctx, participantId: number) {
+  const { participantId: payee, orderLineId } = orderLineParticipants;
+  const [found] = await ctx.unlockedStore
+    .select({
+      currency: orders.currency,
+      price: sql`sum(round(s.share * (1 + ${orderLines.vatPercentage} / 100), 2))`.mapWith(toMinorUnits),
+      isOwn,
+    })
+    .from(participants)
+    .innerJoin(courseUsers, sameTenant(courseUsers, participants, eq(courseUsers.id, participants.userId)))
+    .innerJoin(bookings, sameTenant(bookings, participants, eq(bookings.id, participants.bookingId)))
+    .innerJoin(orderLineParticipants, sameTenant(orderLineParticipants, participants, eq(payee, participants.id)))
+    .innerJoin(orderLines, sameTenant(orderLines, orderLineParticipants, eq(orderLines.id, orderLineId)))
+    .innerJoin(orders, sameTenant(orders, orderLines, eq(orders.id, orderLines.orderId), ne(orders.kind, 'credit')))
+    .innerJoinLateral(sql`${sql.raw(sharesSql('order_lines'))} s`, sql`s.participant_id = ${participants.id}`)
+    .where(tenantWhere(ctx, participants, eq(participants.id, participantId)))
+    .groupBy(orders.currency, isOwn);
+  return found;
 }
+const isOwn = sql<boolean>`(${sql.raw(paysOwnPlaceSql({ order: 'orders', booking: 'bookings', user: 'course_users' }))})`;
 
 /** What is paid of all orders of a booking: what the school owes of one lowers what is due of the others. */
 export const loadBalance = async (school: School, bookingId: number) => toBalance(await loadSums(school, bookingId));

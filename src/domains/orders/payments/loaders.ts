@@ -1,11 +1,17 @@
 import { and, eq, getTableColumns, sql } from 'drizzle-orm';
 import { toMinorUnits, type Minor } from '../../../core/money.ts';
+import { caseFoldedSql } from '../../../database/tables/columns.ts';
 import { orders, payments } from '../../../database/tables/orders.ts';
 import { batchLoader } from '../../../lists/loaders.ts';
 import { sameTenant } from '../../../lists/tenant-scope.ts';
 
 const { totalBeforeDiscounts, totalDiscounts, totalVat } = orders;
 export const orderTotal = sql<string>`(${totalBeforeDiscounts} - ${totalDiscounts} + ${totalVat})`;
+
+/** True if the participant who is the user pays the order of the booking. */
+export const paysOwnPlaceSql = ({ order, booking, user }: Record<'order' | 'booking' | 'user', string>) =>
+  `${order}.customer_id is null and coalesce(
+      ${caseFoldedSql(`${booking}.booker_email`)} = ${caseFoldedSql(`${user}.email`)}, ${booking}.booker_email is null)`;
 
 /** The sum of the vouchers that pay the row of `orders`; negative for a credit, which returns it. */
 export const paidByVouchers = sql<string>`(

@@ -1,20 +1,19 @@
-import { and, asc, eq, isNull, sql, type SQL } from 'drizzle-orm';
+import { and, asc, desc, eq, isNull, or, sql, type SQL } from 'drizzle-orm';
+import { alias } from 'drizzle-orm/pg-core';
 import { Problem } from '../../../core/errors.ts';
 import { min, sum, toDecimal, toMinorUnits, toNumber, type Minor } from '../../../core/money.ts';
 import { paymentStatus } from '../../../core/reference/statuses.ts';
 import type { Tx } from '../../../database/client.ts';
 import type { Ctx } from '../../../database/context.ts';
 import { recordEvents } from '../../../database/record-events.ts';
-import { execute } from '../../../database/statements.ts';
 import { folded } from '../../../database/tables/columns.ts';
 import { bookings, orders, payments, type paymentMethods } from '../../../database/tables/orders.ts';
 import { participants } from '../../../database/tables/participants.ts';
-import { tenantWhere } from '../../../lists/tenant-scope.ts';
+import { sameTenant, tenantWhere } from '../../../lists/tenant-scope.ts';
 import type { PaymentBody } from './body-schema.ts';
 import { paymentList } from './list.ts';
 import { due, isPartlyPaid, orderTotal } from './loaders.ts';
 import type { CreatedPayment, Payment } from './schema.ts';
-import { findRefundable } from './sql.ts';
 
 export const getPayment = async (ctx: Ctx, id: number): Promise<Payment> =>
   Problem.assertFound(await paymentList.byId(ctx, id), 'Payment');
@@ -221,9 +220,23 @@ async function applyCredits(ctx: School, tx: Tx, now: string, id: number) {
 
 type Method = (typeof paymentMethods)[number];
 
+/** Payments and refunds of an order, or of the one that this credit credits, and of its credits; the latest first. */
+function findRefundable(ctx: School, tx: Tx, orderId: number) {
+  const asked = alias(orders, 'asked');
+  const first = sql`case ${asked.kind} when 'credit' then ${asked.firstOrderId} else ${asked.id} end`;
+  const belongs = or(eq(orders.id, first), and(eq(orders.firstOrderId, first), eq(orders.kind, 'credit')));
+  return tx
+    .select({ method: payments.method, amount: payments.amount })
+    .from(asked)
+    .innerJoin(orders, sameTenant(orders, asked, belongs))
+    .innerJoin(payments, sameTenant(payments, orders, eq(payments.orderId, orders.id), isNull(payments.reversedAt)))
+    .where(tenantWhere(ctx, asked, eq(asked.id, orderId)))
+    .orderBy(desc(payments.paidAt), desc(payments.id));
+}
+
 /** A refund by the methods of the payments that it goes back to, the latest first; what exceeds them is `other`. */
-async function splitRefund({ providerId }: Pick<Ctx, 'providerId'>, tx: Tx, orderId: number, refund: Minor) {
-  const rows = await execute<{ method: Method; amount: string }>(tx, findRefundable, [providerId, orderId]);
+async function splitRefund(ctx: School, tx: Tx, orderId: number, refund: Minor) {
+  const rows = await findRefundable(ctx, tx, orderId);
   const found = rows.map(({ method, amount }) => ({ method, amount: toMinorUnits(amount) }));
   const refunded = sumByMethod(found.filter(({ amount }) => amount < 0n));
   const parts: typeof found = [];
