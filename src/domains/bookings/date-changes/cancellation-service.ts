@@ -1,4 +1,4 @@
-import { and, eq, isNull } from 'drizzle-orm';
+import { and, asc, eq, isNull } from 'drizzle-orm';
 import { Problem } from '../../../core/errors.ts';
 import { toSingleLine } from '../../../core/text.ts';
 import { canceled, hasLeft, isConfirmed } from '../../../core/reference/statuses.ts';
@@ -7,9 +7,9 @@ import type { Database, Tx } from '../../../database/client.ts';
 import type { Ctx } from '../../../database/context.ts';
 import { recordEvents } from '../../../database/record-events.ts';
 import { auditedJob, runEach } from '../../../database/periodic.ts';
-import { execute } from '../../../database/statements.ts';
 import { cancellations, courseDates } from '../../../database/tables/coursedates.ts';
 import { courses } from '../../../database/tables/courses.ts';
+import { providerState } from '../../../database/tables/providers.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
 import { creditParticipants, findCreditableOrders } from '../../orders/credits/place-service.ts';
 import {
@@ -24,7 +24,7 @@ import { promoteAfterUpdate } from '../seat-assignment/promotion-service.ts';
 import { deregisterParticipants } from '../seat-assignment/service.ts';
 import type { CancellationBody } from './body-schema.ts';
 import { toCancellation, type Cancellation, type CancellationRow } from './schema.ts';
-import * as sql from './cancellation-sql.ts';
+import { findLeaving, type Leaving } from './cancellation-sql.ts';
 
 type School = Pick<Ctx, 'providerId'>;
 
@@ -91,8 +91,10 @@ async function start(
     assertEqual({ ...known, message: date.message }, { credit, moveTo, sendMail, message });
     if (known.credit === credit || known.finishedAt === null) return tx.rollbackNoChange(known);
   }
-  const values = [ctx.providerId, id, 0, null, null, now, credit];
-  const concerned = await execute<sql.Leaving>(tx, sql.findLeaving, values);
+  const concerned = await findLeaving(tx, {
+    ...{ providerId: ctx.providerId, courseDateId: id, startedAt: now, withLeft: credit },
+    ...{ afterBookingId: 0, maxBookings: null, maxPersons: null },
+  });
   const found = concerned.filter(isLeaving);
   // A credit that is added tells nobody a second time.
   const numMails = known?.numMails ?? 0;
@@ -118,12 +120,7 @@ async function start(
 }
 
 /** Counts the credits and mails of a dry run. */
-async function predict(
-  school: School,
-  tx: Tx,
-  row: CancellationRow,
-  concerned: sql.Leaving[],
-): Promise<CancellationRow> {
+async function predict(school: School, tx: Tx, row: CancellationRow, concerned: Leaving[]): Promise<CancellationRow> {
   const orders = row.credit ? await findCreditableOrders(school, tx, toPeople(concerned)) : [];
   const mails = row.sendMail ? toMails(concerned.filter(isLeaving), 'date_canceled') : [];
   return { ...row, numCredits: orders.length, numMails: row.numMails + mails.length };
@@ -135,7 +132,7 @@ async function moveAll(
   tx: Tx,
   now: string,
   row: CancellationRow & { moveTo: number },
-  found: sql.Leaving[],
+  found: Leaving[],
 ): Promise<CancellationRow> {
   if (found.length > maxMoved)
     throw Problem.coded('too_many_items', 'A course date with more than 1,000 participants is not moved');
@@ -146,9 +143,9 @@ async function moveAll(
   return { ...row, numMoved: found.length, numMails: mails.length, finishedAt: now };
 }
 
-const isLeaving = ({ statusId }: sql.Leaving) => !hasLeft(statusId);
+const isLeaving = ({ statusId }: Leaving) => !hasLeft(statusId);
 const toIds = (items: { id: number }[]) => items.map(({ id }) => id);
-const toPeople = (concerned: sql.Leaving[]) => ({
+const toPeople = (concerned: Leaving[]) => ({
   leaving: toIds(concerned.filter(isLeaving)),
   left: toIds(concerned.filter((one) => !isLeaving(one))),
 });
@@ -172,8 +169,11 @@ async function cancelBatch(school: School, tx: Tx, now: string, id: number): Pro
   }
   const { row, statusId, message } = found;
   if (row.finishedAt !== null) return tx.rollbackNoChange(row);
-  const values = [school.providerId, id, row.lastBookingId, maxBookings, maxPersons, row.createdAt, row.credit];
-  const following = statusId === canceled ? await execute<sql.Leaving>(tx, sql.findLeaving, values) : [];
+  const values = {
+    ...{ providerId: school.providerId, courseDateId: id, startedAt: row.createdAt, withLeft: row.credit },
+    ...{ afterBookingId: row.lastBookingId, maxBookings, maxPersons },
+  };
+  const following = statusId === canceled ? await findLeaving(tx, values) : [];
   const leaving = following.filter(isLeaving);
   const mails = row.sendMail ? toMails(leaving, 'date_canceled') : [];
   const reason = message === null ? null : toSingleLine(message);
@@ -191,7 +191,7 @@ async function cancelBatch(school: School, tx: Tx, now: string, id: number): Pro
 }
 
 /** To each person once, and to the booker of places without names. */
-function toMails(leaving: sql.Leaving[], purpose: 'date_canceled' | 'move'): NewMail[] {
+function toMails(leaving: Leaving[], purpose: 'date_canceled' | 'move'): NewMail[] {
   const named = leaving.filter(({ heldFor, isFirst }) => heldFor !== 'name' && isFirst);
   const unnamed = new Map(leaving.flatMap((one) => (one.heldFor === 'name' ? [[one.bookingId, one.id]] : [])));
   return [
@@ -208,9 +208,16 @@ function toMails(leaving: sql.Leaving[], purpose: 'date_canceled' | 'move'): New
 }
 
 /** Completes interrupted cancellations. Each process runs it. The failure of one delays no other. */
-export async function completeCancellations(database: Pick<Database, 'pool' | 'write'>) {
-  type Unfinished = { providerId: number; courseDateId: number };
-  const found = await execute<Unfinished>({ $client: database.pool }, sql.findUnfinished, []);
+export async function completeCancellations(database: Pick<Database, 'unlocked' | 'write'>) {
+  const { providerId, courseDateId, createdAt, finishedAt } = cancellations;
+  // A school that is being deleted has no state.
+  const found = await database.unlocked
+    .select({ providerId, courseDateId })
+    .from(cancellations)
+    .innerJoin(providerState, eq(providerState.providerId, providerId))
+    .where(isNull(finishedAt))
+    .orderBy(asc(createdAt), asc(providerId), asc(courseDateId))
+    .limit(100);
   await runEach(found, async ({ providerId, courseDateId }) => {
     const completeBatch = async (tx: Tx, now: string) => {
       tx.recordAffected(courseDateId);

@@ -1,27 +1,29 @@
-import { and, asc, eq, inArray, type SQL, isNotNull, sql } from 'drizzle-orm';
+import { and, asc, eq, inArray, type SQL, sql } from 'drizzle-orm';
 import { bookingProblem } from '../../../core/booking-errors.ts';
 import { Problem } from '../../../core/errors.ts';
 import { toMinorUnits, type Minor } from '../../../core/money.ts';
 import { isConfirmed, participantStatus, canceled } from '../../../core/reference/statuses.ts';
 import type { Tx } from '../../../database/client.ts';
 import type { Ctx } from '../../../database/context.ts';
-import { execute, type Queryable } from '../../../database/statements.ts';
+import type { Queryable } from '../../../database/statements.ts';
 import { currentTime } from '../../../database/tables/columns.ts';
 import { courseDates } from '../../../database/tables/coursedates.ts';
 import { bookings } from '../../../database/tables/orders.ts';
-import { participants, attendances } from '../../../database/tables/participants.ts';
+import { participants } from '../../../database/tables/participants.ts';
 import { locations } from '../../../database/tables/places.ts';
 import { bookingSettings } from '../../../database/tables/providers.ts';
+import { courseUsers } from '../../../database/tables/users.ts';
 import { defineReferences } from '../../../lists/references.ts';
 import { sameTenant, tenantWhere } from '../../../lists/tenant-scope.ts';
 import { queueMails, type NewMail, reserveFormMail } from '../../messages/mails/queue-service.ts';
 import { creditUnpaid } from '../../orders/credits/place-service.ts';
+import { hasAttended } from '../../participants/attendance/loaders.ts';
 import { participantSerializer } from '../../participants/participants/serializer.ts';
 import { changeStates, endDueHoldsOfDates, endDueHolds } from '../seat-assignment/promotion-service.ts';
 import { deregisterParticipants, type Participant } from '../seat-assignment/service.ts';
 import type { DeregisterBody } from './body-schema.ts';
 import { decideTerms, type CancellationTerms } from './schema.ts';
-import { findCredit, findRecipient, type CreditFound } from './sql.ts';
+import { findCredit } from './sql.ts';
 
 /** The participants are those of the booking. */
 export const deregistrationReferences = defineReferences<DeregisterBody>({
@@ -122,7 +124,7 @@ export type PlaceCredit = { credited: Minor; returned: Minor; currency: string; 
 
 /** The amount credited when a participant left, and its part that went back to vouchers; undefined without a credit. */
 export async function loadCredit(on: Queryable, providerId: number, participantId: number) {
-  const [found] = await execute<CreditFound>(on, findCredit, [providerId, participantId]);
+  const [found] = await findCredit(on, { providerId, participantId });
   const credit = found && { ...found, credited: toMinorUnits(found.credited), returned: toMinorUnits(found.returned) };
   return credit satisfies PlaceCredit | undefined;
 }
@@ -166,14 +168,12 @@ export async function loadCancellationTerms(
   at?: string,
 ): Promise<Map<number, CancellationTerms>> {
   const time = at === undefined ? currentTime : sql`${at}::timestamptz`;
-  const ofParticipant = eq(attendances.participantId, participants.id);
-  const isAttended = tenantWhere(ctx, attendances, ofParticipant, isNotNull(attendances.attended));
   const rows = await db
     .select({
       id: participants.id,
       statusId: participants.statusId,
       heldFor: participants.heldFor,
-      isAttended: sql<boolean>`exists (select from ${attendances} where ${isAttended})`,
+      isAttended: hasAttended,
       ...selectDateFacts(time),
     })
     .from(participants)
@@ -210,10 +210,16 @@ export const cancelOwnPlace = (ctx: Ctx, place: OwnPlace, confirmed: Confirmed):
     return 'done';
   });
 
-/** Within the limit of mails to a recipient. */
+/** True within the limit of mails to a recipient: the participant, or the booker of one without an address. */
 async function mayMail(ctx: Ctx, tx: Tx, participantId: number) {
-  const [found] = await execute<{ email: string }>(tx, findRecipient, [ctx.providerId, participantId]);
-  return found !== undefined && reserveFormMail(ctx, tx, found.email);
+  const [found] = await tx
+    .select({ own: courseUsers.email, booker: bookings.bookerEmail })
+    .from(participants)
+    .innerJoin(courseUsers, sameTenant(courseUsers, participants, eq(courseUsers.id, participants.userId)))
+    .innerJoin(bookings, sameTenant(bookings, participants, eq(bookings.id, participants.bookingId)))
+    .where(tenantWhere(ctx, participants, eq(participants.id, participantId)));
+  const email = found?.own ?? found?.booker ?? null;
+  return email !== null && reserveFormMail(ctx, tx, email);
 }
 
 async function findOwn(ctx: Ctx, tx: Tx, place: OwnPlace) {

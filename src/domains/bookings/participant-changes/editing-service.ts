@@ -1,4 +1,4 @@
-import { eq, and } from 'drizzle-orm';
+import { and, eq, gt, inArray, isNotNull, isNull, or } from 'drizzle-orm';
 import { Problem } from '../../../core/errors.ts';
 import { nextState, states, toState } from '../../../core/reference/participant-states.ts';
 import { hasLeft, isConfirmed } from '../../../core/reference/statuses.ts';
@@ -8,13 +8,20 @@ import type { Areas } from '../../../database/areas.ts';
 import type { Tx } from '../../../database/client.ts';
 import type { Ctx } from '../../../database/context.ts';
 import { recordEvents } from '../../../database/record-events.ts';
-import { execute } from '../../../database/statements.ts';
-import { participants } from '../../../database/tables/participants.ts';
+import { bookings, orderLines, orders } from '../../../database/tables/orders.ts';
+import { outbox } from '../../../database/tables/outbox.ts';
+import {
+  attendanceMarks,
+  attendances,
+  orderLineParticipants,
+  participants,
+} from '../../../database/tables/participants.ts';
 import { courseUsers } from '../../../database/tables/users.ts';
-import { tenantWhere } from '../../../lists/tenant-scope.ts';
+import { sameTenant, tenantWhere } from '../../../lists/tenant-scope.ts';
 import { replaceOfferLinks } from '../../messages/links/service.ts';
 import { queueMails, reserveFormMail, isMailSwitchedOn, type NewMail } from '../../messages/mails/queue-service.ts';
 import { queueNotices } from '../../messages/notices/service.ts';
+import { hasAttended } from '../../participants/attendance/loaders.ts';
 import type { ParticipantRow } from '../../participants/participants/schema.ts';
 import { getParticipant } from '../../participants/participants/service.ts';
 import { deletePlaceholder, enrolUsers, findExistingUsers, type Person } from '../../people/users/enrolment-service.ts';
@@ -22,7 +29,6 @@ import { isPerson } from '../../people/users/loaders.ts';
 import { endDueHolds, promoteAfterLeaving } from '../seat-assignment/promotion-service.ts';
 import { decideStatus } from '../seat-assignment/service.ts';
 import type { ParticipantChange } from './body-schema.ts';
-import * as sql from './sql.ts';
 
 /**
  * A new status that holds a seat follows the rules of booking; a freed seat promotes the waiting list. Another person on
@@ -112,8 +118,8 @@ async function decideSwap(ctx: Ctx, tx: Tx, now: string, row: ParticipantRow, pe
   const { date_of_birth: dateOfBirth, id, external_id: externalId, ...others } = person;
   if (dateOfBirth !== undefined && dateOfBirth > todayIn(ctx.settings.timezone))
     throw Problem.invalidFields({ rules: { 'user.date_of_birth': 'date_in_future' } });
-  const [place] = await execute<sql.PlaceFound>(tx, sql.findPlace, [ctx.providerId, row.id]);
-  const { customerId, company, companyNumber, isAttended } = place!;
+  const { customerId, properties, isAttended } = await findPlace(ctx, tx, row.id);
+  const { company, company_number: companyNumber } = properties ?? {};
   const fromOrder = { company: others.company ?? company ?? undefined, companyNumber: companyNumber ?? undefined };
   const persons = [{ ...others, dateOfBirth, ...fromOrder } as Person];
   const known = id === undefined && externalId === undefined ? undefined : await findUser(ctx, tx, id, externalId);
@@ -134,6 +140,17 @@ async function decideSwap(ctx: Ctx, tx: Tx, now: string, row: ParticipantRow, pe
     ...named,
     ...(named && named.statusId !== row.statusId && { statusUpdatedAt: now }),
   };
+}
+
+/** The customer and the properties of the participant's order; `isAttended` is true once attendance was registered. */
+async function findPlace(ctx: Ctx, tx: Tx, id: number) {
+  const [place] = await tx
+    .select({ customerId: orders.customerId, properties: orders.customProperties, isAttended: hasAttended })
+    .from(participants)
+    .innerJoin(bookings, sameTenant(bookings, participants, eq(bookings.id, participants.bookingId)))
+    .innerJoin(orders, sameTenant(orders, bookings, eq(orders.id, bookings.orderId)))
+    .where(tenantWhere(ctx, participants, eq(participants.id, id)));
+  return Problem.assertFound(place, 'Participant');
 }
 
 async function findUser(ctx: Ctx, tx: Tx, id: number | undefined, externalId = '') {
@@ -166,7 +183,12 @@ async function completeSwap(
   await deleteAttendances(ctx, tx, [id]);
   await touchOrders(ctx, tx, now, [id]);
   await recordEvents(tx, ctx.providerId, now, [{ type: 'participant.swapped', id }]);
-  await execute(tx, sql.nameFormerUser, [ctx.providerId, id, formerId]);
+  const namesNobody = and(isNull(outbox.userId), isNull(outbox.namedUserId), isNull(outbox.bookingId));
+  const isTried = or(isNotNull(outbox.sentAt), gt(outbox.attempts, 0));
+  await tx
+    .update(outbox)
+    .set({ namedUserId: formerId })
+    .where(tenantWhere(ctx, outbox, eq(outbox.participantId, id), namesNobody, isTried));
   const users = isNamed && !hasLeft(statusId) ? [userId, formerId] : [userId];
   const endsPlace = isConfirmed(statusId);
   const mails = users.map((user): NewMail => ({ purpose: 'swap', userId: user, participantId: id, endsPlace }));
@@ -199,10 +221,28 @@ export const namePlaces = (ctx: Ctx, bookingId: number, places: NamedPlace[]): P
     return named > 0 ? named : tx.rollbackNoChange(named);
   });
 
-/** Call when participants get another person or date: attendance that was taken back has left rows. */
-export const deleteAttendances = ({ providerId }: Pick<Ctx, 'providerId'>, tx: Tx, participantIds: number[]) =>
-  execute(tx, sql.deleteAttendances, [providerId, participantIds]);
+/**
+ * Call when participants get another person or date: only attendance that was taken back is left, since a registered one
+ * forbids both.
+ */
+export async function deleteAttendances(ctx: Pick<Ctx, 'providerId'>, tx: Tx, participantIds: number[]) {
+  for (const table of [attendanceMarks, attendances])
+    await tx.delete(table).where(tenantWhere(ctx, table, inArray(table.participantId, participantIds)));
+}
 
 /** Call when the orders show other persons or dates. */
-export const touchOrders = ({ providerId }: Ctx, tx: Tx, now: string, participantIds: number[]) =>
-  execute(tx, sql.touchOrders, [providerId, participantIds, now]);
+export async function touchOrders(ctx: Ctx, tx: Tx, now: string, participantIds: number[]) {
+  const booked = tx
+    .select({ id: bookings.orderId })
+    .from(participants)
+    .innerJoin(bookings, sameTenant(bookings, participants, eq(bookings.id, participants.bookingId)))
+    .where(tenantWhere(ctx, participants, inArray(participants.id, participantIds)));
+  const { participantId, orderLineId } = orderLineParticipants;
+  const charged = tx
+    .select({ id: orderLines.orderId })
+    .from(orderLineParticipants)
+    .innerJoin(orderLines, sameTenant(orderLines, orderLineParticipants, eq(orderLines.id, orderLineId)))
+    .where(tenantWhere(ctx, orderLineParticipants, inArray(participantId, participantIds)));
+  const chosen = tenantWhere(ctx, orders, inArray(orders.id, booked.union(charged)));
+  await tx.update(orders).set({ updatedAt: now }).where(chosen);
+}

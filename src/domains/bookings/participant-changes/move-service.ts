@@ -1,12 +1,12 @@
-import { eq } from 'drizzle-orm';
+import { asc, eq, inArray, isNotNull } from 'drizzle-orm';
 import { Problem, type CodedError } from '../../../core/errors.ts';
 import { findTransition, states, toState } from '../../../core/reference/participant-states.ts';
 import { hasLeft, holdsSeat, isConfirmed } from '../../../core/reference/statuses.ts';
 import type { Tx } from '../../../database/client.ts';
 import type { Ctx } from '../../../database/context.ts';
 import { recordEvents } from '../../../database/record-events.ts';
-import { execute, toRecordset } from '../../../database/statements.ts';
-import { participants } from '../../../database/tables/participants.ts';
+import { attendances, participants } from '../../../database/tables/participants.ts';
+import { grouped } from '../../../lists/relations.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
 import { bookingProblem, participantError, bookingError } from '../../../core/booking-errors.ts';
 import { changePrice } from '../../orders/credits/difference-service.ts';
@@ -21,7 +21,6 @@ import { decideSeats } from '../seat-assignment/assignment-service.ts';
 import { endDueHolds, promoteAfterLeaving } from '../seat-assignment/promotion-service.ts';
 import { assertNotAttended, deleteAttendances, touchOrders } from './editing-service.ts';
 import type { MoveBody } from './body-schema.ts';
-import * as sql from './sql.ts';
 
 /** Moves a participant to another date under the rules of booking. A second call changes nothing. */
 export const moveParticipant = (ctx: Ctx, id: number, { dry_run = false, ...body }: MoveBody) =>
@@ -68,15 +67,23 @@ export async function moveParticipants(
   { sendMail = true, field = 'coursedate_id' } = {},
 ) {
   const ids = rows.map(({ id }) => id);
-  assertNotAttended(await execute<{ id: number }>(tx, sql.findAttended, [ctx.providerId, ids]));
+  assertNotAttended(await findAttended(ctx, tx, ids));
   const [date] = (await loadContext(ctx, tx, now, { coursedate_id: courseDateId })).dates;
   if (date === undefined) throw bookingProblem([{ ...bookingError('course_date_identifier_invalid'), field }]);
   if (rows.length === 0) return date;
   const decided = decideStates(date, rows);
 
   await deleteAttendances(ctx, tx, ids);
-  const moved = toRecordset(rows.map(({ id }, n) => ({ id, ...decided[n] })));
-  await execute(tx, sql.moveParticipants, [ctx.providerId, moved, date.courseId, courseDateId, now]);
+  const place = { courseId: date.courseId, courseDateId, heldUntil: null, lapsedOffers: 0 };
+  for (const [state, ids] of grouped(
+    decided,
+    ([, state]) => state,
+    ([id]) => id,
+  ))
+    await tx
+      .update(participants)
+      .set({ ...place, ...state, statusUpdatedAt: now, updatedAt: now })
+      .where(tenantWhere(ctx, participants, inArray(participants.id, ids)));
   await touchOrders(ctx, tx, now, ids);
   const effects = rows.map((row) => ({ ...row, ...findTransition(toState(row), 'move') }));
   const events = effects.flatMap(({ id, event }) => (event ? [{ type: event, id }] : []));
@@ -91,6 +98,14 @@ export async function moveParticipants(
   return date;
 }
 
+/** Those who have registered attendance. */
+const findAttended = (ctx: Ctx, tx: Tx, ids: number[]) =>
+  tx
+    .selectDistinct({ id: attendances.participantId })
+    .from(attendances)
+    .where(tenantWhere(ctx, attendances, inArray(attendances.participantId, ids), isNotNull(attendances.attended)))
+    .orderBy(asc(attendances.participantId));
+
 /** About the former date, to persons who had a seat there. */
 export const toMovedAway = (rows: Moving[]): NewMail[] =>
   rows
@@ -103,6 +118,7 @@ export const toMovedAway = (rows: Moving[]): NewMail[] =>
       endsPlace: isConfirmed(statusId),
     }));
 
+/** The ids with the states on the date; throws if it has no place for one of them. */
 function decideStates(date: DateFound, rows: Moving[]) {
   const requests = rows.map((row) => ({ courseDateId: date.id, cause: 'move' as const, from: toState(row) }));
   const decided = decideSeats([date], requests, { check: true, waitWhenFull: true });
@@ -114,5 +130,8 @@ function decideStates(date: DateFound, rows: Moving[]) {
     ),
   ];
   if (errors.length > 0) throw bookingProblem(errors);
-  return decided.map((state) => states[state!]);
+  return rows.flatMap(({ id }, n) => {
+    const state = decided[n];
+    return state === undefined ? [] : [[id, states[state]] as const];
+  });
 }

@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, isNull, or, sql } from 'drizzle-orm';
+import { and, asc, eq, inArray, isNotNull, isNull, or, sql } from 'drizzle-orm';
 import { seatStatuses } from '../../../core/reference/statuses.ts';
 import { inNameOrder } from '../../../database/tables/columns.ts';
 import { gatherings } from '../../../database/tables/coursedates.ts';
@@ -9,8 +9,11 @@ import { sameTenant } from '../../../lists/tenant-scope.ts';
 
 const { providerId, id, userId, statusId, completed, courseDateId } = participants;
 const { firstname, lastname } = courseUsers;
-const isRegistered = sql`exists (select from ${attendances}
-  where ${sameTenant(attendances, participants, eq(attendances.participantId, participants.id))})`;
+const isOwn = sameTenant(attendances, participants, eq(attendances.participantId, participants.id));
+const isRegistered = sql`exists (select from ${attendances} where ${isOwn})`;
+/** True for a participant with registered attendance. */
+export const hasAttended = sql<boolean>`exists (
+  select from ${attendances} where ${and(isOwn, isNotNull(attendances.attended))})`;
 
 /** The participants of a course date with a seat or with attendance, by name. */
 export const fetchAttending = batchLoader((ctx, keys) =>
@@ -22,10 +25,7 @@ export const fetchAttending = batchLoader((ctx, keys) =>
     .orderBy(inNameOrder(lastname), inNameOrder(firstname), asc(id)),
 );
 
-const isOfParticipant = and(
-  sameTenant(attendances, participants, eq(attendances.participantId, participants.id)),
-  sameTenant(attendances, gatherings, eq(attendances.gatheringId, gatherings.id)),
-);
+const isOfParticipant = and(isOwn, sameTenant(attendances, gatherings, eq(attendances.gatheringId, gatherings.id)));
 
 export const fetchAttendanceSummaries = batchLoader((ctx, keys) =>
   ctx.db
