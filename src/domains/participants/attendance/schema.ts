@@ -15,6 +15,7 @@ export const AttendanceSummary = t.NamedObject(
 
 const text = Type.String();
 
+export type MarkResult = Static<typeof MarkResult>;
 const MarkResult = t.NamedObject(
   'AttendanceMarkResult',
   t.member.personal.all({

@@ -5,7 +5,6 @@ import { formatTimestamp } from '../../../core/timestamps.ts';
 import type { Database } from '../../../database/client.ts';
 import type { Ctx } from '../../../database/context.ts';
 import { auditedJob, runEach } from '../../../database/periodic.ts';
-import { execute, toRecordset } from '../../../database/statements.ts';
 import { courseDates } from '../../../database/tables/coursedates.ts';
 import { loadOne } from '../../../lists/response-budget.ts';
 import { relation } from '../../../lists/relations.ts';
@@ -18,8 +17,6 @@ import { loadAttendanceSummary } from './serializer.ts';
 import type { AttendanceSheet, AttendanceWritten } from './schema.ts';
 import * as sql from './sql.ts';
 
-type Results = AttendanceWritten['results'];
-
 /** Stores marks of attendance, of which the newest of a participant and gathering stands. A repeated mark changes nothing. */
 export const registerAttendance = (ctx: Ctx, id: number, { marks }: AttendanceBody): Promise<AttendanceWritten> =>
   ctx.write(['people'], async (tx, now) => {
@@ -29,17 +26,16 @@ export const registerAttendance = (ctx: Ctx, id: number, { marks }: AttendanceBo
     const rules = byName(broken, () => 'minutes_without_attendance' as const);
     if (broken.length > 0) throw Problem.invalidFields({ rules });
     await assertDate(ctx, tx, id);
-    const rows = marks.map(({ participant_id: participant, gathering_id: gathering, ...mark }) => ({
-      ...mark,
-      ...{ participant, gathering },
+    const target = { providerId: ctx.providerId, courseDateId: id, now };
+    const rows = marks.map(({ participant_id, gathering_id, nonce, attended = null, minutes = null, at = null }) => ({
+      ...{ participant: participant_id, gathering: gathering_id, nonce, attended, minutes, at },
     }));
-    const values = [ctx.providerId, id, now, toRecordset(rows)];
-    const results = await execute<Results[number]>(tx, sql.storeMarks, values);
+    const results = await sql.storeMarks(tx, { ...target, marks: rows });
     const written = { coursedate_id: id, results };
     const isKept = results.some(({ result }) => result === 'stored' || result === 'older');
     if (!isKept) return tx.rollbackNoChange(written);
-    const changed = results.flatMap((one) => (one.result === 'stored' ? one.participant_id : []));
-    await execute(tx, sql.completeParticipants, [ctx.providerId, id, now, JSON.stringify(changed)]);
+    const markedIds = results.flatMap((one) => (one.result === 'stored' ? one.participant_id : []));
+    await sql.completeParticipants(tx, { ...target, markedIds });
     return written;
   });
 
@@ -82,15 +78,12 @@ const loadAttendances = relation.hasMany(fetchAttendances, (row) => ({
 }));
 
 /** Completes the participants of dates whose last gathering has ended. */
-export async function completeCourses(database: Pick<Database, 'pool' | 'write'>) {
-  type Due = { providerId: number; courseDateId: number };
-  const due = await execute<Due>({ $client: database.pool }, sql.findDueDates, []);
-  await runEach(due, ({ providerId, courseDateId }) =>
+export async function completeCourses(database: Pick<Database, 'unlocked' | 'write'>) {
+  await runEach(await sql.findDueDates(database.unlocked, {}), ({ providerId, courseDateId }) =>
     database.write([providerId], ['people'], async (tx, now) => {
       tx.recordAffected(courseDateId);
-      const values = [providerId, courseDateId, now, '[]'];
-      const { rowCount } = await tx.$client.query({ ...sql.completeParticipants, values });
-      if (rowCount === 0) tx.rollbackNoChange();
+      const changed = await sql.completeParticipants.count(tx, { providerId, courseDateId, now, markedIds: [] });
+      if (changed === 0) tx.rollbackNoChange();
     }),
   );
 }

@@ -1,42 +1,60 @@
+// Text: marks are stored in one statement, and completed by the same sums that find their dates.
 import { seatStatuses } from '../../../core/reference/statuses.ts';
 import { currentTimeSql } from '../../../database/tables/columns.ts';
 import { attendedShareSql } from '../../../database/tables/participants.ts';
+import { statement, typed, typedOrNull } from '../../../database/statement.ts';
+import type { MarkResult } from './schema.ts';
 
-/** Stores marks `$4` of the course date `$2` at `$3`; returns the result of each, in their order. */
-export const storeMarks = {
-  name: 'store_attendance_marks',
-  text: `with sent as (
-      select m.*, least($3::timestamptz, greatest(coalesce(m.at, $3), d.starts_at - interval '1 year')) as marked_at,
+/** Stores marks of a course date; returns the result of each, in their order. */
+export const storeMarks = statement(
+  'store_attendance_marks',
+  {
+    takes: {
+      ...({ providerId: 'int', courseDateId: 'int', now: 'moment' } as const),
+      marks: {
+        rows: {
+          ...({ participant: 'int', gathering: 'int', attended: 'bool?', minutes: 'int?' } as const),
+          ...({ at: 'moment?', nonce: 'text' } as const),
+        },
+      },
+    },
+    returns: {
+      ...({ participant_id: 'int', gathering_id: 'int', nonce: 'text' } as const),
+      code: typedOrNull<MarkResult['code']>('text'),
+      result: typed<MarkResult['result']>('text'),
+    },
+  },
+  `with sent as (
+      select m.*, least(:now::timestamptz, greatest(coalesce(m.at, :now), d.starts_at - interval '1 year')) as marked_at,
         row_number() over (partition by m.participant, m.gathering, m.nonce order by m.place) as n
-      from course_dates d, json_to_recordset($4) m (place int, participant bigint, gathering bigint, attended boolean,
-        minutes smallint, at timestamptz, nonce text)
-      where d.provider_id = $1 and d.id = $2),
+      from course_dates d, (select * from :marks) m
+      where d.provider_id = :providerId and d.id = :courseDateId),
     checked as (
       select s.*, case
           when p.id is null then 'participant_unknown'
           when g.id is null then 'gathering_unknown'
-          when h.id is null and s.attended is not null and g.gathering_at::date > timezone(g.zone, $3::timestamptz)::date
+          when h.id is null and s.attended is not null and g.gathering_at::date > timezone(g.zone, :now::timestamptz)::date
             then 'gathering_not_begun'
           when h.id is null and p.status_id not in (${seatStatuses.join(', ')}) then 'participant_without_seat' end as code,
         s.n > 1 or h.id is not null as is_repeated
       from sent s
-        left join participants p on p.provider_id = $1 and p.id = s.participant and p.course_date_id = $2
-        left join gatherings g on g.provider_id = $1 and g.id = s.gathering and g.course_date_id = $2 and g.deleted_at is null
-        left join attendance_marks h on h.provider_id = $1 and h.participant_id = s.participant
+        left join participants p on p.provider_id = :providerId and p.id = s.participant and p.course_date_id = :courseDateId
+        left join gatherings g on g.provider_id = :providerId and g.id = s.gathering and g.course_date_id = :courseDateId and g.deleted_at is null
+        left join attendance_marks h on h.provider_id = :providerId and h.participant_id = s.participant
           and h.gathering_id = s.gathering and h.nonce = s.nonce),
     fresh as (
       select c.*, coalesce(c.marked_at < greatest(a.registered_at, max(c.marked_at) over before), false) as is_older
       from checked c
-        left join attendances a on a.provider_id = $1 and a.participant_id = c.participant and a.gathering_id = c.gathering
+        left join attendances a on a.provider_id = :providerId and a.participant_id = c.participant and a.gathering_id = c.gathering
       where c.code is null and not c.is_repeated
       window before as (partition by c.participant, c.gathering order by c.place
         rows between unbounded preceding and 1 preceding)),
     kept as (
       insert into attendance_marks (provider_id, participant_id, gathering_id, attended, minutes, marked_at, nonce, created_at)
-      select $1, participant, gathering, attended, minutes, marked_at, nonce, $3 from fresh order by place),
+      select :providerId, participant, gathering, attended, minutes, marked_at, nonce, :now from fresh order by place),
     written as (
       insert into attendances (provider_id, participant_id, gathering_id, attended, minutes, registered_at)
-      select distinct on (participant, gathering) $1::bigint, participant, gathering, attended, minutes, marked_at
+      select distinct on (participant, gathering) :providerId::bigint, participant, gathering, attended, minutes, marked_at
       from fresh where not is_older order by participant, gathering, place desc
       on conflict (provider_id, participant_id, gathering_id) do update
         set attended = excluded.attended, minutes = excluded.minutes, registered_at = excluded.registered_at)
@@ -45,7 +63,7 @@ export const storeMarks = {
         when f.is_older then 'older' else 'stored' end as result
     from checked c left join fresh f on f.place = c.place
     order by c.place`,
-};
+);
 
 /** `is_complete` is true for a participant whose attended share reaches the minimum of the course of the date `d`. */
 const completions = (school: string) => `lateral (
@@ -60,22 +78,27 @@ const completions = (school: string) => `lateral (
 const courseOfDate = `join courses c on c.provider_id = d.provider_id and c.id = d.course_id
       and c.completion_min_share is not null`;
 
-/** Completes participants of the date `$2` by their attendance at `$3`; those of `$4` are updated in any case. */
-export const completeParticipants = {
-  name: 'complete_participants',
-  text: `with completed as (
-      select one.id, one.is_complete from course_dates d ${courseOfDate} cross join ${completions('$1')}
-      where d.provider_id = $1 and d.id = $2 and one.completed <> one.is_complete),
-    marked as (select json_array_elements_text($4)::bigint as id)
-    update participants p set updated_at = $3,
+/** Completes participants of a date by their attendance; those of `markedIds` are updated in any case. */
+export const completeParticipants = statement(
+  'complete_participants',
+  { takes: { providerId: 'int', courseDateId: 'int', now: 'moment', markedIds: 'int[]' } },
+  `with completed as (
+      select one.id, one.is_complete from course_dates d ${courseOfDate} cross join ${completions(':providerId')}
+      where d.provider_id = :providerId and d.id = :courseDateId and one.completed <> one.is_complete)
+    update participants p set updated_at = :now,
       completed = coalesce((select is_complete from completed where completed.id = p.id), p.completed)
-    where p.provider_id = $1 and p.id in (select id from completed union select id from marked)`,
-};
+    where p.provider_id = :providerId and p.id in (select id from completed union :markedIds)`,
+);
 
-/** Dates whose last gathering ended within 7 days, and which have participants to complete, without those of providers that are being deleted. */
-export const findDueDates = {
-  name: 'find_dates_to_complete',
-  text: `select d.provider_id as "providerId", d.id as "courseDateId"
+/** Dates whose last gathering ended within 7 days, and which have participants to complete. */
+export const findDueDates = statement(
+  'find_dates_to_complete',
+  {
+    takes: {},
+    returns: { providerId: 'int', courseDateId: 'int' },
+    acrossSchools: 'A job completes those of all schools, but for those that are being deleted.',
+  },
+  `select d.provider_id as "providerId", d.id as "courseDateId"
     from provider_state s
       join courses c on c.provider_id = s.provider_id and c.completion_min_share is not null
       join course_dates d on d.provider_id = c.provider_id and d.course_id = c.id and d.deleted_at is null
@@ -85,4 +108,4 @@ export const findDueDates = {
         between ${currentTimeSql} - interval '7 days' and ${currentTimeSql}
       and exists (select from ${completions('d.provider_id')} where one.completed <> one.is_complete)
     order by 1, 2 limit 1000`,
-};
+);
