@@ -2,26 +2,14 @@ import { Problem } from '../../../core/errors.ts';
 import { applyPercentage, max, min, sum, toDecimal, toMinorUnits, type Minor } from '../../../core/money.ts';
 import type { Tx } from '../../../database/client.ts';
 import type { Ctx } from '../../../database/context.ts';
-import { execute, toRecordset } from '../../../database/statements.ts';
 import { grouped } from '../../../lists/relations.ts';
 import { bookingProblem, bookingError } from '../../../core/booking-errors.ts';
 import { detailedOrderTitle } from '../../../core/date-format.ts';
 import type { PricedDate, ProductFound } from '../orders/schema.ts';
 import { isStorable } from '../orders/price-service.ts';
-import { lineAmounts, split, type Line } from './line-service.ts';
+import { lineAmounts, split } from './line-service.ts';
 import { creditOrder, findLines } from './service.ts';
-import { findPriceLines, insertFollowingOrder } from './sql.ts';
-
-/** A line that names the participant, or a credit of it, with that line as its source. */
-type PriceLine = Line &
-  Record<'firstOrderId' | 'orderId' | 'sourceId' | 'productId' | 'courseId', number> & {
-    currency: string;
-    isBooked: boolean;
-    keepsPercent: boolean;
-    people: number[];
-    /** The stored share of the participant. */
-    amount: string | null;
-  };
+import { findPriceLines, insertFollowingOrder, type PriceLine } from './sql.ts';
 
 /**
  * Changes the price of a participant to that of another course, less the agreed discounts: credits a lower price, and
@@ -29,7 +17,8 @@ type PriceLine = Line &
  * course. Call under the lock.
  */
 export async function changePrice(ctx: Ctx, tx: Tx, now: string, participantId: number, date: PricedDate) {
-  const lines = await execute<PriceLine>(tx, findPriceLines, [ctx.providerId, participantId, date.courseId]);
+  const { providerId } = ctx;
+  const lines = await findPriceLines(tx, { providerId, participantId, courseId: date.courseId });
   const [newest] = lines;
   if (newest === undefined) throw Problem.invalidFields({ rules: { price: 'price_unknown' } });
   const product = productOf(lines, date);
@@ -115,15 +104,16 @@ async function insertDifference(
   { product: { id, vatPercentage }, date }: { product: ProductFound; date: PricedDate },
   net: Minor,
 ) {
-  const line = { product: id, quantity: 1, price: toDecimal(net), percent: 0, amount: 0, calculated: 0 };
+  const line = { product: id, quantity: 1, price: toDecimal(net), percent: '0', amount: '0', calculated: '0' };
   const vat = applyPercentage(net, vatPercentage);
   const agreed = { totalBeforeDiscounts: toDecimal(net), totalDiscounts: '0', totalVat: toDecimal(vat) };
   if (!isStorable({ agreed, inclVat: net + vat })) throw bookingProblem([bookingError('order_could_not_be_created')]);
-  const [inserted] = await execute<{ id: number }>(tx, insertFollowingOrder, [
-    ...[providerId, firstOrderId, now, 'difference', agreed.totalBeforeDiscounts, '0', agreed.totalVat],
-    ...['0', null, false, toRecordset([{ ...line, vat: vatPercentage, credits: null, rounding: 0 }])],
-    ...[toRecordset([{ line: null, participant: participantId }]), '{}'],
-    ...[date.courseTitle, detailedOrderTitle(date.startAt, date.endAt, date.place)],
-  ]);
-  return inserted!.id;
+  const inserted = await insertFollowingOrder.one(tx, {
+    ...{ providerId, firstOrderId, now, kind: 'difference', ...agreed, applied: '0', reason: null, isPaid: false },
+    lines: [{ ...line, vat: vatPercentage, credits: null, rounding: '0' }],
+    people: [{ line: null, participant: participantId, amount: null, isCredited: false }],
+    properties: {},
+    ...{ title: date.courseTitle, titleDetailed: detailedOrderTitle(date.startAt, date.endAt, date.place) },
+  });
+  return inserted.id;
 }

@@ -1,14 +1,16 @@
+import { asc, eq, sql } from 'drizzle-orm';
 import { bookingProblem } from '../../../core/booking-errors.ts';
 import type { ErrorCode } from '../../../core/error-codes.ts';
 import { applyPercentage, max, min, sum, toDecimal, toMinorUnits, type Minor } from '../../../core/money.ts';
 import { hasLeft } from '../../../core/reference/statuses.ts';
 import type { Tx } from '../../../database/client.ts';
 import type { Ctx } from '../../../database/context.ts';
-import { execute } from '../../../database/statements.ts';
-import type { participants } from '../../../database/tables/participants.ts';
+import { orderLines } from '../../../database/tables/orders.ts';
+import { participants } from '../../../database/tables/participants.ts';
 import { grouped } from '../../../lists/relations.ts';
+import { sameTenant, tenantWhere } from '../../../lists/tenant-scope.ts';
+import { sharesSql } from '../order-lines/loaders.ts';
 import { agreedTotals, type AgreedLine } from '../orders/price-service.ts';
-import { findShares } from './sql.ts';
 
 /** A line of an order, or one that credits a part of it: its quantity and discount are negative. */
 export type Line = Omit<AgreedLine, 'vatRounding'> &
@@ -118,14 +120,21 @@ export type Share = Pick<typeof participants.$inferSelect, 'id' | 'statusId' | '
   Record<'charged' | 'share', Minor> & { isCredited: boolean };
 
 /** The shares of each line of an order; those who left stand in the order in which they left. */
-export async function loadShares({ providerId }: Pick<Ctx, 'providerId'>, tx: Tx, orderId: number) {
-  type Row = Omit<Share, 'charged' | 'share'> & { lineId: number; charged: string; share: string };
-  const rows = await execute<Row>(tx, findShares, [providerId, orderId]);
-  return grouped(
-    rows,
-    ({ lineId }) => lineId,
-    (row): Share => ({ ...row, charged: toMinorUnits(row.charged), share: toMinorUnits(row.share) }),
-  );
+export async function loadShares(ctx: Pick<Ctx, 'providerId'>, tx: Tx, orderId: number) {
+  const { id, statusId, heldFor, courseDateId, statusUpdatedAt } = participants;
+  const rows = await tx
+    .select({
+      ...{ lineId: orderLines.id, id, statusId, heldFor, courseDateId },
+      charged: sql`s.charged`.mapWith(toMinorUnits),
+      share: sql`s.share`.mapWith(toMinorUnits),
+      isCredited: sql<boolean>`s.is_credited`,
+    })
+    .from(orderLines)
+    .crossJoinLateral(sql`${sql.raw(sharesSql('order_lines'))} s`)
+    .innerJoin(participants, sameTenant(participants, orderLines, eq(id, sql`s.participant_id`)))
+    .where(tenantWhere(ctx, orderLines, eq(orderLines.orderId, orderId)))
+    .orderBy(asc(orderLines.id), asc(statusUpdatedAt), asc(id));
+  return grouped(rows, ({ lineId }) => lineId);
 }
 
 /** Shares that add up to the net amount that is left of their line, also where those of a file do not. */

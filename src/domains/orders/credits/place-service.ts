@@ -1,7 +1,6 @@
 import { sum, type Minor } from '../../../core/money.ts';
 import type { Tx } from '../../../database/client.ts';
 import type { Ctx } from '../../../database/context.ts';
-import { execute } from '../../../database/statements.ts';
 import { grouped } from '../../../lists/relations.ts';
 import { lineAmounts, split, toCreditLine, isCreditable, takeShares } from './line-service.ts';
 import { creditOrder, findLines, findUnpaid, type CreditRequest } from './service.ts';
@@ -16,8 +15,9 @@ type People = { leaving?: number[]; left?: number[] };
 
 /** The orders to credit, with their creditable lines, and what is unpaid where somebody left before. */
 export async function findCreditableOrders(ctx: School, tx: Tx, { leaving = [], left = [] }: People) {
-  const values = [ctx.providerId, [...leaving, ...left]];
-  const found = leaving.length + left.length === 0 ? [] : await execute<CreditableLine>(tx, findCreditable, values);
+  const participantIds = [...leaving, ...left];
+  const { providerId } = ctx;
+  const found = participantIds.length === 0 ? [] : await findCreditable(tx, { providerId, participantIds });
   const byOrder = grouped(found, ({ orderId }) => orderId);
   const unpaid = left.length === 0 ? new Map<number, Minor>() : await findUnpaid(ctx, tx, [...byOrder.keys()]);
   const isLeaving = new Set(leaving);

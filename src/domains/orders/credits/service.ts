@@ -5,7 +5,6 @@ import { max, min, sum, toDecimal, toMinorUnits, type Minor } from '../../../cor
 import type { Tx } from '../../../database/client.ts';
 import type { Ctx } from '../../../database/context.ts';
 import { recordEvents } from '../../../database/record-events.ts';
-import { execute, toRecordset } from '../../../database/statements.ts';
 import { orderLines, orders } from '../../../database/tables/orders.ts';
 import { grouped } from '../../../lists/relations.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
@@ -31,7 +30,7 @@ import {
   type TakenPart,
 } from './line-service.ts';
 import type { ResultingOrder } from './schema.ts';
-import { archivedSql, findReturnable, insertFollowingOrder, returnableSql, returnToVouchers } from './sql.ts';
+import { archivedSql, insertFollowingOrder, returnToVouchers, returnable } from './sql.ts';
 
 type School = Pick<Ctx, 'providerId'>;
 
@@ -58,16 +57,14 @@ export async function creditOrder(ctx: School, tx: Tx, now: string, orderId: num
   const [voucher] = returned;
   const amount = toDecimal(-sum(returned.map(({ amount }) => amount)));
   const properties = voucher === undefined ? {} : { voucher_code: voucher.code, voucher_amount: amount };
-  const [inserted] = await execute<{ id: number }>(tx, insertFollowingOrder, [
-    ...[ctx.providerId, orderId, now, 'credit', totalBeforeDiscounts, totalDiscounts, totalVat],
-    ...[toDecimal(applied), request.reason, gross !== 0n && owed === 0n],
-    ...[toRecordset(credited.map(toRow)), toRecordset(credited.flatMap(toNamed)), JSON.stringify(properties)],
-    ...[null, null],
-  ]);
-  const { id } = inserted!;
+  const { id } = await insertFollowingOrder.one(tx, {
+    ...{ providerId: ctx.providerId, firstOrderId: orderId, now, kind: 'credit', ...totals },
+    ...{ applied: toDecimal(applied), reason: request.reason ?? null, isPaid: gross !== 0n && owed === 0n },
+    ...{ lines: credited.map(toRow), people: credited.flatMap(toNamed), properties, title: null, titleDetailed: null },
+  });
   if (returned.length > 0) {
     const rows = returned.map(({ voucherId, amount }) => ({ voucher: voucherId, amount: toDecimal(amount) }));
-    await execute(tx, returnToVouchers, [ctx.providerId, id, toRecordset(rows), now]);
+    await returnToVouchers(tx, { providerId: ctx.providerId, creditId: id, returned: rows, now });
   }
   // Clients that synchronize by `updated_at` read the order again, which lists its credits.
   await tx
@@ -80,7 +77,7 @@ export async function creditOrder(ctx: School, tx: Tx, now: string, orderId: num
 }
 
 const unpaid = sql<string>`greatest(0, ${due}) + (
-  select coalesce(sum(r.amount::numeric), 0) from (${sql.raw(returnableSql('orders.provider_id', 'orders.id'))}) r)
+  select coalesce(sum(r.amount::numeric), 0) from ${returnable(sql.raw('orders.provider_id'), sql.raw('orders.id'))})
   + ${sql.raw(archivedSql)}`;
 
 /** The part of orders that no payment paid: what is due, and what vouchers paid that no credit has taken back. */
@@ -94,8 +91,11 @@ export async function findUnpaid(ctx: School, tx: Tx, orderIds: number[]) {
 async function settle(ctx: School, tx: Tx, first: Debt, gross: Minor) {
   const applied = clamp(first.due, gross);
   let owed = gross - applied;
-  type Redeemed = { voucherId: number; code: string; amount: string };
-  const redeemed = await execute<Redeemed>(tx, findReturnable, [ctx.providerId, first.id]);
+  const voucherId = sql<number>`r.voucher_id`;
+  const redeemed = await tx
+    .select({ voucherId, code: sql<string>`r.code`, amount: sql<string>`r.amount` })
+    .from(returnable(ctx.providerId, first.id))
+    .orderBy(asc(voucherId));
   const returned = redeemed.flatMap(({ amount, ...voucher }) => {
     const part = clamp(toMinorUnits(amount), owed);
     owed -= part;
