@@ -1,9 +1,15 @@
+import { and, eq, notExists, sql, type SQL } from 'drizzle-orm';
 import type { Ctx } from '../../../database/context.ts';
 import type { Tx } from '../../../database/client.ts';
-import { toRecordset, execute } from '../../../database/statements.ts';
 import { foldText } from '../../../core/text.ts';
-import * as sql from './enrolment-sql.ts';
-import type { PersonFound } from './enrolment-sql.ts';
+import type { RowOf } from '../../../database/statement.ts';
+import { events } from '../../../database/tables/events.ts';
+import { importRefs } from '../../../database/tables/imports.ts';
+import { outbox } from '../../../database/tables/outbox.ts';
+import { participants } from '../../../database/tables/participants.ts';
+import { courseUsers } from '../../../database/tables/users.ts';
+import { tenantWhere } from '../../../lists/tenant-scope.ts';
+import * as statements from './enrolment-sql.ts';
 
 export type Person = {
   email: string;
@@ -19,7 +25,7 @@ export type EnrolledUser = { userId: number; isNew: boolean };
 
 /** Existing course users for these persons, in their order. */
 export const findExistingUsers = ({ providerId }: Ctx, tx: Tx, persons: Person[]) =>
-  execute<PersonFound>(tx, sql.findPersons, [providerId, toRecordset(persons)]);
+  statements.findPersons(tx, { providerId, persons });
 
 /**
  * Returns the course users of these persons, in their order. A user with an equal e-mail (case ignored) and equal names
@@ -36,8 +42,8 @@ export async function enrolUsers(
   const created = new Map<string, number>();
   const newUsers = selectNewUsers(persons, found);
   if (newUsers.length > 0) {
-    const rows = toRecordset(await createUsernames(ctx, tx, newUsers));
-    const ids = await execute<{ id: number }>(tx, sql.createUsers, [ctx.providerId, now, customerId, rows]);
+    const users = await createUsernames(ctx, tx, newUsers);
+    const ids = await statements.createUsers(tx, { providerId: ctx.providerId, now, customerId, users });
     newUsers.forEach(({ identity }, n) => created.set(identity, ids[n]!.id));
   }
   return persons.map((person, n) => {
@@ -48,10 +54,8 @@ export async function enrolUsers(
 
 /** New users with their usernames. */
 export async function createUsernames({ providerId }: Ctx, tx: Tx, newUsers: NewUser[]) {
-  const shared = withSharedEmail(newUsers);
-  const numbers =
-    shared.length > 0 ? await execute<FreeNumbers>(tx, sql.findNumbers, [providerId, toRecordset(shared)]) : [];
-  return assignUsernames(newUsers, numbers);
+  const persons = withSharedEmail(newUsers);
+  return assignUsernames(newUsers, persons.length > 0 ? await statements.findNumbers(tx, { providerId, persons }) : []);
 }
 
 /** Equal for the same person. */
@@ -60,7 +64,8 @@ export const toIdentity = ({ email, firstname, lastname }: Pick<Person, 'email' 
 
 /** `isShared`: another user, or a person before in the booking, has this e-mail. */
 type NewUser = Person & { identity: string; isShared: boolean };
-type FreeNumbers = { numbers: number[] };
+type FreeNumbers = RowOf<typeof statements.findNumbers>;
+type PersonFound = RowOf<typeof statements.findPersons>;
 
 /** Persons without a course user, each once. */
 export function selectNewUsers(persons: Person[], found: PersonFound[]): NewUser[] {
@@ -119,14 +124,47 @@ export function assignUsernames(newUsers: NewUser[], free: FreeNumbers[]) {
 
 /** Course users that stand for a group's places until these are named. */
 export async function createPlaceholders({ providerId }: Ctx, tx: Tx, now: string, count: number) {
-  const created = await execute<{ userId: number }>(tx, sql.createPlaceholders, [providerId, now, count]);
-  await execute(tx, sql.dropEvents, [providerId, created.map(({ userId }) => userId)]);
+  const created = await statements.createPlaceholders(tx, { providerId, now, count });
+  const ids = sql.param(created.map(({ userId }) => userId));
+  await dropEvents(providerId, tx, sql`${events.resourceId} = any(${ids}::bigint[])`);
   return created.map((user) => ({ ...user, isNew: false }));
 }
 
-/** Deletes a user whose place `userId` has now, if it was a placeholder and nothing else refers to it; true if so. */
-export async function deletePlaceholder({ providerId }: Ctx, tx: Tx, id: number, userId: number) {
-  const gone = await execute(tx, sql.deletePlaceholder, [providerId, id, userId]);
-  if (gone.length > 0) await execute(tx, sql.dropEvents, [providerId, [id]]);
-  return gone.length > 0;
+/**
+ * Deletes a user whose place `userId` has now, if it was a placeholder and nothing else refers to it; true if so. An
+ * import that continues finds the person.
+ */
+export async function deletePlaceholder(ctx: Ctx, tx: Tx, id: number, userId: number) {
+  const isUnused = [participants, outbox].map((table) =>
+    notExists(
+      tx
+        .select({ id: table.id })
+        .from(table)
+        .where(tenantWhere(ctx, table, eq(table.userId, id))),
+    ),
+  );
+  const isPlaceholder = and(eq(courseUsers.id, id), eq(courseUsers.isPlaceholder, true), ...isUnused);
+  const { rowCount } = await tx.delete(courseUsers).where(tenantWhere(ctx, courseUsers, isPlaceholder));
+  if (rowCount === 0) return false;
+  const isRef = and(eq(importRefs.kind, 'user'), eq(importRefs.itemId, id));
+  await tx
+    .update(importRefs)
+    .set({ itemId: userId })
+    .where(tenantWhere(ctx, importRefs, isRef));
+  await dropEvents(ctx.providerId, tx, eq(events.resourceId, id));
+  return true;
 }
+
+/** The interface does not show placeholders, so their events go. */
+const dropEvents = (providerId: number, tx: Tx, isOfUser: SQL) =>
+  tx
+    .delete(events)
+    .where(
+      tenantWhere(
+        { providerId },
+        events,
+        sql`${events.id} >= first_event_id()`,
+        eq(events.resource, 'courseuser'),
+        isOfUser,
+      ),
+    );
