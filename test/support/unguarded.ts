@@ -41,8 +41,8 @@ const changes = {
   /** The check that a locked interest is not notified yet. */
   toldOnce: {
     file: /interests\/sql\.ts$/,
-    from: "where i.provider_id = $1 and ${isDue('i')} and",
-    to: 'where i.provider_id = $1 and',
+    from: "where i.provider_id = :providerId and ${isDue('i')} and",
+    to: 'where i.provider_id = :providerId and',
   },
   /** Ends of titles are trimmed without trying each blank of a run as a start. */
   linearTexts: {

@@ -102,7 +102,7 @@ async function listForms(): Promise<Record<string, Form>> {
   const { rows } = await pool.query<{ id: number }>('select id::int from course_interests where provider_id = $1', [
     me.id,
   ]);
-  const confirmed = await createInterestLink({ $client: pool }, { providerId: me.id, interestId: rows[0]!.id });
+  const confirmed = await createInterestLink(testApp.database.unlocked, { providerId: me.id, interestId: rows[0]!.id });
   const userId = await createUser(me, { username: 'ida@form.example', email: 'ida@form.example' });
   const headers = { cookie: await createSessionCookie(me, userId) };
   return {

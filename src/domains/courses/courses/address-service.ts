@@ -1,23 +1,10 @@
-import { and, eq, isNull, sql, type SQL } from 'drizzle-orm';
+import { and, eq, isNull, min, sql, type SQL } from 'drizzle-orm';
 import { toSlug } from '../../../core/catalog-urls.ts';
 import type { Tx } from '../../../database/client.ts';
 import type { Ctx } from '../../../database/context.ts';
-import { catalogAddresses } from '../../../database/tables/catalog.ts';
+import { catalogAddresses, categories, courseCategories } from '../../../database/tables/catalog.ts';
 import { courses } from '../../../database/tables/courses.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
-
-/** Claims addresses of courses that no other course has; in order, so that two imports cannot wait for each other. */
-const claimAddresses = {
-  name: 'claim_addresses',
-  text: `insert into catalog_addresses (address, provider_id, course_id)
-    select coalesce(k.slug || '/', '') || c.slug, $1, c.id
-    from unnest($2::bigint[], $3::text[]) c (id, slug)
-      left join categories k on k.id = (
-        select min(category_id) from course_categories where provider_id = $1 and course_id = c.id)
-    order by 1, c.id
-    on conflict (address) do nothing
-    returning course_id as id`,
-};
 
 /** A course, with the slug of its title or its own. */
 type Claim = { id: number; slug: string; slugHasId: boolean };
@@ -66,19 +53,42 @@ export async function assignImportedAddresses(ctx: Ctx, tx: Tx, ids: SQL) {
 }
 
 /** Claims addresses until each course has one; an open transaction that claims the same one is waited for. */
-async function claimFree({ providerId }: Ctx, tx: Tx, claims: Claim[]): Promise<Claim[]> {
+async function claimFree(ctx: Ctx, tx: Tx, claims: Claim[]): Promise<Claim[]> {
   const claimed: Claim[] = [];
   let pending = claims;
   while (pending.length > 0) {
-    const values = [providerId, pending.map(({ id }) => id), pending.map(({ slug }) => slug)];
-    const { rows } = await tx.$client.query<{ id: number }>({ ...claimAddresses, values });
-    const free = new Set(rows.map(({ id }) => id));
+    const free = new Set((await insertFree(ctx, tx, pending)).map(({ id }) => id));
     claimed.push(...pending.filter(({ id }) => free.has(id)));
     pending = pending
       .filter(({ id }) => !free.has(id))
       .map(({ id, slug }) => ({ id, slug: appendId(slug, id), slugHasId: true }));
   }
   return claimed;
+}
+
+/** Claims those that no other course has; in order, so that two imports cannot wait for each other. */
+function insertFree(ctx: Ctx, tx: Tx, claims: Claim[]) {
+  const [ids, slugs] = [claims.map(({ id }) => id), claims.map(({ slug }) => slug)];
+  const ofCourse = tenantWhere(ctx, courseCategories, sql`${courseCategories.courseId} = c.id`);
+  const category = tx
+    .select({ id: min(courseCategories.categoryId) })
+    .from(courseCategories)
+    .where(ofCourse);
+  const claimed = tx
+    .select({
+      address: sql<string>`coalesce(${categories.slug} || '/', '') || c.slug`.as('address'),
+      providerId: sql<number>`${ctx.providerId}::bigint`.as('provider_id'),
+      courseId: sql<number>`c.id`.as('course_id'),
+    })
+    .from(sql`unnest(${sql.param(ids)}::bigint[], ${sql.param(slugs)}::text[]) c (id, slug)`)
+    .leftJoin(categories, eq(categories.id, category))
+    .orderBy(sql`1`, sql`c.id`);
+  const { address, courseId } = catalogAddresses;
+  return tx
+    .insert(catalogAddresses)
+    .select(claimed)
+    .onConflictDoNothing({ target: address })
+    .returning({ id: courseId });
 }
 
 const appendId = (slug: string, id: number) => `${slug}-${id}`;

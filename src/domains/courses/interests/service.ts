@@ -1,16 +1,25 @@
+import { and, eq, exists, isNull, sql } from 'drizzle-orm';
 import { Problem } from '../../../core/errors.ts';
 import { hashSecret, newProviderSecret, newSecret, parseProviderId } from '../../../core/secrets.ts';
 import type { Areas } from '../../../database/areas.ts';
 import type { Tx, Database } from '../../../database/client.ts';
 import type { Ctx } from '../../../database/context.ts';
 import { auditedJob, runEach } from '../../../database/periodic.ts';
-import { execute, type Queryable } from '../../../database/statements.ts';
-import { decideFormMails } from '../../messages/mails/queue-service.ts';
+import type { UnlockedStore } from '../../../database/reader.ts';
+import { caseFolded, hasLink } from '../../../database/tables/columns.ts';
+import { courseDates } from '../../../database/tables/coursedates.ts';
+import { courses } from '../../../database/tables/courses.ts';
+import { courseInterests } from '../../../database/tables/interests.ts';
+import { outbox } from '../../../database/tables/outbox.ts';
+import { isOfOpenProvider } from '../../../database/tables/providers.ts';
+import { sameTenant, tenantWhere } from '../../../lists/tenant-scope.ts';
+import { decideFormMails, isMailSwitchedOn } from '../../messages/mails/queue-service.ts';
 import { assertVisibleCourse } from '../courses/service.ts';
 import type { InterestBody } from './body-schema.ts';
 import { interestList } from './list.ts';
 import type { InterestReceived } from './schema.ts';
-import * as sql from './sql.ts';
+import { isAlive, isBookable } from './loaders.ts';
+import { findDueCourses, queueMails, requestInterest as insertInterest } from './sql.ts';
 
 export const interestAreas: Areas = ['people'];
 
@@ -39,51 +48,74 @@ export async function requestWithin(
   { email, name, language }: InterestBody,
   addressHash: string | null = null,
 ): Promise<boolean> {
-  const { providerId } = ctx;
-  const [found] = await execute<{ hasDate: boolean; isOn: boolean }>(tx, sql.findCourse, [providerId, courseId]);
-  const { hasDate, isOn } = Problem.assertFound(found, 'Course');
-  if (!isOn) throw Problem.coded('interests_off', 'The school sends no mails about new dates');
-  if (hasDate) throw Problem.coded('course_has_date', 'The course has a date that can be booked');
-  const [isSent] = await decideFormMails(ctx, tx, [email]);
-  const interest = [providerId, courseId, email, name || null, language ?? null, now];
-  const values = [...interest, addressHash, hashSecret(newSecret()), isSent];
-  const [counted] = await execute<{ id: number | null }>(tx, sql.requestInterest, values);
+  const dates = tenantWhere(ctx, courseDates, eq(courseDates.courseId, courseId), isBookable);
+  const hasDate = sql<boolean>`${exists(tx.select({ id: courseDates.id }).from(courseDates).where(dates))}`;
+  const isKnown = tenantWhere(ctx, courses, eq(courses.id, courseId), isNull(courses.deletedAt));
+  const [found] = await tx.select({ hasDate }).from(courses).where(isKnown);
+  const course = Problem.assertFound(found, 'Course');
+  if (!(await isMailSwitchedOn(ctx, tx, 'date_published')))
+    throw Problem.coded('interests_off', 'The school sends no mails about new dates');
+  if (course.hasDate) throw Problem.coded('course_has_date', 'The course has a date that can be booked');
+  const [isSent = false] = await decideFormMails(ctx, tx, [email]);
+  const interest = { courseId, email, name: name || null, language: language ?? null, now };
+  const keyHash = hashSecret(newSecret());
+  const post = { providerId: ctx.providerId, ...interest, addressHash, keyHash, isSent };
+  const [counted] = await insertInterest(tx, post);
   if (counted?.id != null) tx.recordAffected(counted.id);
   return counted !== undefined;
 }
 
 /** Returns the secret of a link for a mail, of which only a hash is stored; undefined once the interest has ended. */
 export async function createInterestLink(
-  on: Queryable,
+  on: UnlockedStore,
   { providerId, interestId, mailId = null }: { providerId: number; interestId: number; mailId?: number | null },
 ) {
   const token = newProviderSecret(providerId);
-  const stored = await execute(on, sql.storeLink, [providerId, interestId, hashSecret(token), mailId]);
-  return stored.length > 0 ? token : undefined;
+  const { id, linkHash, linkMailId, earlierHashes } = courseInterests;
+  const link = {
+    linkHash: hashSecret(token),
+    linkMailId: sql`greatest(${linkMailId}, ${mailId}::bigint)`,
+    earlierHashes: sql`case when ${linkMailId} >= ${mailId}::bigint then ${earlierHashes} || ${linkHash} else '{}' end`,
+  };
+  const isInterest = tenantWhere({ providerId }, courseInterests, eq(id, interestId), isAlive);
+  const { rowCount } = await on.update(courseInterests).set(link).where(isInterest);
+  return rowCount === 0 ? undefined : token;
 }
 
-export type LinkedInterest = {
-  providerId: number;
-  id: number;
-  isConfirmed: boolean;
-  isNotified: boolean;
-  title: string;
-};
+const isLinked = (providerId: number, token: string) =>
+  tenantWhere(
+    { providerId },
+    courseInterests,
+    hasLink(courseInterests.linkHash, courseInterests.earlierHashes, hashSecret(token)),
+  );
+
+export type LinkedInterest = NonNullable<Awaited<ReturnType<typeof findInterest>>>;
 
 /** Undefined for an unknown link, and once the interest has ended. */
-export async function findInterest(on: Queryable, token: string) {
-  const [found] = await execute<LinkedInterest>(on, sql.findInterest, [parseProviderId(token), hashSecret(token)]);
+export async function findInterest(on: UnlockedStore, token: string) {
+  const { providerId, id, courseId, confirmedAt, notifiedAt } = courseInterests;
+  const [found] = await on
+    .select({
+      providerId,
+      id,
+      isConfirmed: sql<boolean>`${confirmedAt} is not null`,
+      isNotified: sql<boolean>`${notifiedAt} is not null`,
+      title: courses.title,
+    })
+    .from(courseInterests)
+    .innerJoin(courses, sameTenant(courses, courseInterests, eq(courses.id, courseId), isNull(courses.deletedAt)))
+    .where(and(isLinked(parseProviderId(token), token), isAlive, isOfOpenProvider(courseInterests)));
   return found;
 }
 
 /** Idempotent. */
 export const confirmInterest = (ctx: Ctx, token: string): Promise<void> =>
   ctx.write(interestAreas, async (tx, now) => {
-    const [confirmed] = await execute<{ id: number }>(tx, sql.confirmInterest, [
-      ctx.providerId,
-      hashSecret(token),
-      now,
-    ]);
+    const [confirmed] = await tx
+      .update(courseInterests)
+      .set({ confirmedAt: now })
+      .where(and(isLinked(ctx.providerId, token), isNull(courseInterests.confirmedAt), isAlive))
+      .returning({ id: courseInterests.id });
     if (!confirmed) {
       tx.rollbackNoChange();
       return;
@@ -91,36 +123,37 @@ export const confirmInterest = (ctx: Ctx, token: string): Promise<void> =>
     tx.recordAffected(confirmed.id);
   });
 
-/** Idempotent. */
+/** Deletes an interest with its mails. Idempotent. */
 export const deleteInterest = (ctx: Ctx, token: string): Promise<void> =>
   ctx.write(interestAreas, async (tx) => {
-    const [deleted] = await execute<{ id: number }>(tx, sql.deleteInterest, [ctx.providerId, hashSecret(token)]);
+    const { id, email } = courseInterests;
+    const [deleted] = await tx.delete(courseInterests).where(isLinked(ctx.providerId, token)).returning({ id, email });
     if (!deleted) {
       tx.rollbackNoChange();
       return;
     }
+    const isTo = eq(caseFolded(outbox.address), caseFolded(deleted.email));
+    await tx.delete(outbox).where(tenantWhere(ctx, outbox, isTo, eq(outbox.interestId, deleted.id)));
     tx.recordAffected(deleted.id);
   });
 
-/** Of a course that is deleted. */
-export const deleteInterests = ({ providerId }: Ctx, tx: Tx, courseId: number) =>
-  execute(tx, sql.deleteInterests, [providerId, courseId]);
+/** Deletes those of a course that is deleted. */
+export const deleteInterests = (ctx: Ctx, tx: Tx, courseId: number) =>
+  tx.delete(courseInterests).where(tenantWhere(ctx, courseInterests, eq(courseInterests.courseId, courseId)));
 
 /** Limits the time under the lock. */
 const maxMails = 1_000;
 
 /** Queues a mail to each person who is interested in a course that has a date. Each process runs it. */
-export async function queueInterestMails(database: Pick<Database, 'pool' | 'write'>) {
-  type Found = { providerId: number; courseId: number };
-  const found = await execute<Found>({ $client: database.pool }, sql.findDueCourses, []);
-  await runEach(found, async ({ providerId, courseId }) => {
+export async function queueInterestMails(database: Pick<Database, 'unlocked' | 'write'>) {
+  await runEach(await findDueCourses(database.unlocked, {}), async ({ providerId, courseId }) => {
     const queueBatch = () =>
       database.write([providerId], ['people'], async (tx, now) => {
-        const mails = await execute(tx, sql.queueMails, [providerId, courseId, now, maxMails]);
+        const mails = await queueMails.count(tx, { providerId, courseId, now, limit: maxMails });
         // Another process was first.
-        if (mails.length === 0) return tx.rollbackNoChange(0);
+        if (mails === 0) return tx.rollbackNoChange(0);
         tx.recordAffected(courseId);
-        return mails.length;
+        return mails;
       });
     while ((await queueBatch()) === maxMails) continue;
   });

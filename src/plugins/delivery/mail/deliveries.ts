@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { Settings } from '../../../core/settings.ts';
 import { isEmailAddress } from '../../../core/text.ts';
 import type { Database } from '../../../database/client.ts';
-import { execute, type Queryable } from '../../../database/statements.ts';
+import { execute } from '../../../database/statements.ts';
 import { mailPurposes } from '../../../database/tables/outbox.ts';
 import { createInterestLink } from '../../../domains/courses/interests/service.ts';
 import { linkUrl } from '../../../domains/messages/links/schema.ts';
@@ -176,7 +176,7 @@ const replacedLinks: { [purpose in MailData['purpose']]?: 'mailed' | 'none' } = 
 };
 
 /** A new link beside those of earlier attempts; null without one, undefined for a mail that is of no use any more. */
-async function createMailLink(on: Queryable, settings: Settings, mail: MailData) {
+async function createMailLink(on: Database['unlocked'], settings: Settings, mail: MailData) {
   const { id, purpose, providerId, bookingId, interestId, isToBooker } = mail;
   if (purpose === 'invitation' || purpose === 'account_created') {
     const token = await createMailToken(on, 'password', mail, id);
