@@ -67,7 +67,7 @@ const changes = {
   /** The links of all attempts of a mail are valid. */
   earlierLinks: {
     file: /database\/tables\/columns\.ts$/,
-    from: " or earlier_hashes <> '{}' and earlier_hashes @> array[${value}]",
+    from: " or ${earlier} <> '{}' and ${earlier} @> array[${value}]",
     to: '',
   },
 } satisfies Record<string, Change>;

@@ -182,5 +182,3 @@ export const earlierHashesIndex = (name: string, t: { earlierHashes: AnyPgColumn
 /** True for the row of the link with the hash `value`. */
 export const hasLink = (hash: AnyPgColumn, earlier: AnyPgColumn, value: Value) =>
   sql`(${hash} = ${value} or ${earlier} <> '{}' and ${earlier} @> array[${value}])`;
-export const hasLinkSql = (hash: string, value: string) =>
-  `(${hash} = ${value} or earlier_hashes <> '{}' and earlier_hashes @> array[${value}])`;

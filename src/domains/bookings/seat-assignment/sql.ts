@@ -80,7 +80,7 @@ export const changeStates = statement(
 export const shortenOffers = statement(
   'shorten_offers',
   { takes: { providerId: 'int', courseDateId: 'int', now: 'moment' } },
-  `with waiting as (${waitingMailsSql('offer', ':providerId', ':courseDateId')}),
+  `with waiting as (${waitingMailsSql('offer')}),
     shortened as (
       update participants p set held_until = ${offersEnd}, updated_at = :now
       from course_dates d

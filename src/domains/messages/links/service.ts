@@ -1,12 +1,21 @@
+import { and, eq, isNotNull, isNull, sql } from 'drizzle-orm';
 import { Problem } from '../../../core/errors.ts';
 import { hashSecret, newProviderSecret, parseProviderId } from '../../../core/secrets.ts';
 import type { Tx } from '../../../database/client.ts';
 import type { Ctx } from '../../../database/context.ts';
-import { execute, type Queryable } from '../../../database/statements.ts';
+import type { Queryable } from '../../../database/statements.ts';
+import type { UnlockedStore } from '../../../database/reader.ts';
+import { bookingLinks } from '../../../database/tables/access.ts';
+import { currentTime, hasLink } from '../../../database/tables/columns.ts';
+import { bookings } from '../../../database/tables/orders.ts';
+import { outbox } from '../../../database/tables/outbox.ts';
+import { participants } from '../../../database/tables/participants.ts';
+import { isOfOpenProvider } from '../../../database/tables/providers.ts';
+import { sameTenant, tenantWhere } from '../../../lists/tenant-scope.ts';
 import { bookingProblem, fieldError, bookingError } from '../../../core/booking-errors.ts';
 import { reserveFormMail } from '../mails/queue-service.ts';
 import type { LinkResult, LinkSubject } from './schema.ts';
-import * as sql from './sql.ts';
+import * as statements from './sql.ts';
 
 type LinkOptions = {
   /** A secret of the form of `newProviderSecret`; a new one by default. */
@@ -20,18 +29,27 @@ type LinkOptions = {
 /** Returns the secret, of which only a hash is stored; undefined once the course is over. Earlier links end. */
 export async function createLink(
   on: Queryable,
-  { providerId, bookingId, participantId }: LinkSubject,
-  { token = newProviderSecret(providerId), mailId, replaces = 'all' }: LinkOptions = {},
+  subject: LinkSubject,
+  { token = newProviderSecret(subject.providerId), mailId, replaces = 'all' }: LinkOptions = {},
 ) {
-  const values = [providerId, bookingId, participantId, hashSecret(token), mailId ?? null, replaces];
-  const stored = await execute(on, sql.storeLink, values);
-  return stored.length > 0 ? token : undefined;
+  const link = { ...subject, hash: hashSecret(token), mailId: mailId ?? null, replaces };
+  return (await statements.storeLink.count(on, link)) > 0 ? token : undefined;
 }
 
 /** The booking or participant of a link, with the participant's user; undefined if unknown, or after the course. */
-export async function findLink(on: Queryable, kind: 'booking' | 'offer', token: string) {
-  const values = [parseProviderId(token), hashSecret(token), kind === 'offer'];
-  const [found] = await execute<LinkSubject & { userId: number | null }>(on, sql.findLink, values);
+export async function findLink(on: UnlockedStore, kind: 'booking' | 'offer', token: string) {
+  const { providerId, bookingId, participantId, hash, earlierHashes } = bookingLinks;
+  const isLink = and(
+    hasLink(hash, earlierHashes, hashSecret(token)),
+    kind === 'offer' ? isNotNull(participantId) : isNull(participantId),
+    sql`${statements.endsAt(bookingLinks)} > now()`,
+    isOfOpenProvider(bookingLinks),
+  );
+  const [found] = await on
+    .select({ providerId, bookingId, participantId, userId: participants.userId })
+    .from(bookingLinks)
+    .leftJoin(participants, sameTenant(participants, bookingLinks, eq(participants.id, participantId)))
+    .where(tenantWhere({ providerId: parseProviderId(token) }, bookingLinks, isLink));
   return found;
 }
 
@@ -39,16 +57,31 @@ export async function findLink(on: Queryable, kind: 'booking' | 'offer', token: 
 export const sendLink = (ctx: Ctx, bookingId: number): Promise<LinkResult> =>
   ctx.write(['people'], async (tx, now) => {
     const { providerId } = ctx;
-    const [found] = await execute<{ email: string | null; isOver: boolean }>(tx, sql.findBooker, [
-      providerId,
-      bookingId,
-    ]);
-    const { email, isOver } = Problem.assertFound(found, 'Booking');
+    const endsAt = statements.endsAt({
+      providerId: bookings.providerId,
+      bookingId: bookings.id,
+      participantId: sql`null`,
+    });
+    const isOver = sql<boolean>`coalesce(${endsAt} <= now(), true)`;
+    const [found] = await tx
+      .select({ email: bookings.bookerEmail, isOver })
+      .from(bookings)
+      .where(tenantWhere(ctx, bookings, eq(bookings.id, bookingId)));
+    const { email, ...booking } = Problem.assertFound(found, 'Booking');
     if (email === null) throw bookingProblem([fieldError('booker_email')]);
-    if (isOver) throw bookingProblem([bookingError('booking_over')]);
+    if (booking.isOver) throw bookingProblem([bookingError('booking_over')]);
     const result = { successful: true, booking_id: String(bookingId), email };
-    const queued = await execute(tx, sql.queueLink, [providerId, bookingId, now]);
-    if (queued.length === 0) return tx.rollbackNoChange(result);
+    const { purpose, sentAt, failedAt } = outbox;
+    const isWaiting = and(
+      eq(outbox.bookingId, bookingId),
+      eq(purpose, 'booking_link'),
+      isNull(sentAt),
+      isNull(failedAt),
+    );
+    if ((await tx.$count(outbox, tenantWhere(ctx, outbox, isWaiting))) > 0) return tx.rollbackNoChange(result);
+    await tx
+      .insert(outbox)
+      .values({ providerId, purpose: 'booking_link', bookingId, createdAt: now, dueAt: currentTime });
     if (!(await reserveFormMail(ctx, tx, email))) throw tooManyMails();
     return result;
   });
@@ -62,8 +95,8 @@ function tooManyMails() {
 }
 
 /**
- * For a person with a new e-mail address, or with places that were another person's, `participantIds` of them: earlier
- * links end, and open offers are mailed again.
+ * Ends the earlier links of a person with a new e-mail address, or with places that were another person's
+ * (`participantIds`), and mails open offers again.
  */
 export const replaceOfferLinks = (
   { providerId }: Ctx,
@@ -71,4 +104,7 @@ export const replaceOfferLinks = (
   now: string,
   userId: number,
   participantIds: number[] | null = null,
-) => execute(tx, sql.replaceOfferLinks, [providerId, userId, now, participantIds]);
+) => {
+  const chosen = { all: participantIds === null, participantIds: participantIds ?? [] };
+  return statements.replaceOfferLinks(tx, { providerId, userId, now, ...chosen });
+};

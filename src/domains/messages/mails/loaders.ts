@@ -101,11 +101,11 @@ export const fetchMails = batchLoader((ctx, keys) =>
  * so that no worker claims them before this transaction ends. Not joined: without statistics a join would compare each
  * with all others.
  */
-export const waitingMailsSql = (purpose: string, provider: string, courseDate: string) => `
+export const waitingMailsSql = (purpose: string) => `
       select o.participant_id, coalesce(o.user_id, 0) as user_id from outbox o
-      where o.provider_id = ${provider} and o.purpose = '${purpose}' and o.sent_at is null and o.failed_at is null
+      where o.provider_id = :providerId and o.purpose = '${purpose}' and o.sent_at is null and o.failed_at is null
         and (o.attempts = 0 or o.last_error is not null) and o.participant_id = any(array(
-          select p.id from participants p where p.provider_id = ${provider} and p.course_date_id = ${courseDate}))
+          select p.id from participants p where p.provider_id = :providerId and p.course_date_id = :courseDateId))
       for no key update`;
 
 /** The location in `table` as letters have it, or null. */
@@ -124,4 +124,4 @@ export const wasSent = '(told.sent_at is not null or told.attempts > 0 and told.
 
 /** True if such a mail went, or will go, by the condition over the mail `told`, which begins with its recipient. */
 export const wasToldSql = (recipient: string) => `exists (select from outbox told
-      where told.provider_id = $1 and told.${recipient} and told.failed_at is null and told.purpose in (${telling}))`;
+      where told.provider_id = :providerId and told.${recipient} and told.failed_at is null and told.purpose in (${telling}))`;

@@ -1,12 +1,16 @@
-import { mailKinds, isMailOn } from '../../../core/reference/mail-kinds.ts';
+import { and, eq, sql } from 'drizzle-orm';
+import { mailKinds, isMailOn, type MailKind } from '../../../core/reference/mail-kinds.ts';
 import { hashSecret, newSecret } from '../../../core/secrets.ts';
 import type { Tx, Database } from '../../../database/client.ts';
 import type { Ctx } from '../../../database/context.ts';
 import { auditedJob, runEach } from '../../../database/periodic.ts';
-import { execute, toRecordset } from '../../../database/statements.ts';
+import { catalogPosts, recipientHash } from '../../../database/tables/catalog-posts.ts';
+import { currentTime } from '../../../database/tables/columns.ts';
+import { dateNotices } from '../../../database/tables/coursedates.ts';
+import { bookingSettings } from '../../../database/tables/providers.ts';
+import { tenantWhere } from '../../../lists/tenant-scope.ts';
 import type { MailPurpose } from './schema.ts';
-import * as sql from './sql.ts';
-import { forgetReminder } from './sql.ts';
+import * as statements from './sql.ts';
 
 type School = Pick<Ctx, 'providerId'>;
 
@@ -31,37 +35,35 @@ export type NewMail = {
 export async function queueMails({ providerId }: School, tx: Tx, now: string, mails: NewMail[]) {
   if (mails.length === 0) return;
   const rows = mails.map(({ isRequested = false, ...mail }) => ({ ...mail, kind: isRequested ? null : toKind(mail) }));
-  await execute(tx, sql.queueMails, [providerId, now, toRecordset(rows)]);
+  await statements.queueMails(tx, { providerId, now, mails: rows });
 }
 
 const toKind = ({ purpose }: { purpose: MailPurpose }) =>
   purpose === 'moved_away' ? 'move' : purpose in mailKinds ? purpose : null;
 
-export async function isMailSwitchedOn(
-  { providerId }: School,
-  on: Parameters<typeof execute>[0],
-  kind: keyof typeof mailKinds,
-) {
-  const [found] = await execute<{ isOn: boolean }>(on, sql.findSwitch, [providerId, kind]);
-  return found!.isOn;
+export async function isMailSwitchedOn(school: School, on: Ctx['db'], kind: MailKind) {
+  const { mails } = bookingSettings;
+  const [found] = await on.select({ mails }).from(bookingSettings).where(tenantWhere(school, bookingSettings));
+  return isMailOn(kind, found?.mails ?? null);
 }
-
-type Decision = { isSent: boolean };
 
 /**
  * True for each address that gets a mail which a form, the naming of a place or a link of a booking causes: each
  * recipient up to the limit of the day. The caller stores them.
  */
 export async function decideFormMails({ providerId }: School, tx: Tx, emails: string[]): Promise<boolean[]> {
-  const found = await execute<Decision>(tx, sql.decideFormMails, [providerId, JSON.stringify(emails)]);
-  return found.map(({ isSent }) => isSent);
+  const mails = emails.map((email) => ({ email }));
+  return (await statements.decideFormMails(tx, { providerId, mails })).map(({ isSent }) => isSent);
 }
 
 /** As `decideFormMails`, for one mail, which is stored if it is sent. */
-export async function reserveFormMail({ providerId }: School, tx: Tx, email: string): Promise<boolean> {
-  const values = [providerId, JSON.stringify([email]), hashSecret(newSecret())];
-  const [found] = await execute<Decision>(tx, sql.reserveFormMail, values);
-  return found!.isSent;
+export async function reserveFormMail(school: School, tx: Tx, email: string): Promise<boolean> {
+  const { providerId } = school;
+  const [isSent = false] = await decideFormMails(school, tx, [email]);
+  const recipients = sql`array[${recipientHash(providerId, email)}]`;
+  const mail = { providerId, keyHash: hashSecret(newSecret()), places: 0, recipients, createdAt: currentTime };
+  if (isSent) await tx.insert(catalogPosts).values(mail);
+  return isSent;
 }
 
 /** Who gets a receipt, whatever the request and the switches say: the booker, and the participants by their place. */
@@ -119,8 +121,7 @@ function toParticipants({ input: { config }, switches, users, created, mails }: 
 
 /** Time and place of a course date, to compare. */
 export async function readSchedule({ providerId }: School, tx: Tx, courseDateId: number) {
-  const [found] = await execute<{ schedule: string }>(tx, sql.readSchedule, [providerId, courseDateId]);
-  return found!.schedule;
+  return (await statements.readSchedule.one(tx, { providerId, courseDateId })).schedule;
 }
 
 /** As many gatherings as a letter lists. */
@@ -133,23 +134,30 @@ const shorten = (schedule: string) =>
 /** Tells the participants of a date that is not over if its time or place has changed, or it is reopened. */
 export async function queueDateChanges(school: School, tx: Tx, now: string, courseDateId: number, before: string) {
   if ((await readSchedule(school, tx, courseDateId)) === before) return;
-  await execute(tx, sql.queueDateChanges, [school.providerId, courseDateId, now, shorten(before)]);
-  await execute(tx, forgetReminder, [school.providerId, courseDateId]);
+  await statements.queueDateChanges(tx, { ...school, courseDateId, now, before: shorten(before) });
+  await forgetReminder(school, tx, courseDateId);
+}
+
+/** Lets the participants of a date that was moved be reminded again before the new start. */
+async function forgetReminder(school: School, tx: Tx, courseDateId: number) {
+  const isAhead = sql`exists (
+    select from course_dates d ${sql.raw(statements.location)}
+    where d.provider_id = ${dateNotices.providerId} and d.id = ${dateNotices.courseDateId}
+      and ${sql.raw(statements.dueAt)} > ${currentTime})`;
+  const isReminder = and(eq(dateNotices.courseDateId, courseDateId), eq(dateNotices.kind, 'reminder'), isAhead);
+  await tx.delete(dateNotices).where(tenantWhere(school, dateNotices, isReminder));
 }
 
 /** Limits the time under the lock. */
 const maxReminders = 1_000;
 
 /** Queues the reminders that are due. Each process runs it. The failure of one date delays no other. */
-export async function queueDueReminders(database: Pick<Database, 'pool' | 'write'>) {
-  type Due = { providerId: number; courseDateId: number };
-  const due = await execute<Due>({ $client: database.pool }, sql.findDatesToRemind, []);
-  await runEach(due, async ({ providerId, courseDateId }) => {
+export async function queueDueReminders(database: Pick<Database, 'unlocked' | 'write'>) {
+  await runEach(await statements.findDatesToRemind(database.unlocked, {}), async ({ providerId, courseDateId }) => {
     const queueBatch = () =>
       database.write([providerId], ['people'], async (tx, now) => {
-        const values = [providerId, courseDateId, now, maxReminders];
-        const [batch] = await execute<{ reminded: number; marked: number }>(tx, sql.queueReminders, values);
-        const { reminded, marked } = batch!;
+        const batch = { providerId, courseDateId, now, limit: maxReminders };
+        const { reminded, marked } = await statements.queueReminders.one(tx, batch);
         if (reminded + marked === 0) return tx.rollbackNoChange(false);
         tx.recordAffected(courseDateId);
         return marked === 0;

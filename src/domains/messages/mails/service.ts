@@ -1,35 +1,42 @@
+import { eq } from 'drizzle-orm';
 import { Problem } from '../../../core/errors.ts';
 import type { Ctx } from '../../../database/context.ts';
-import { execute } from '../../../database/statements.ts';
+import { currentTime } from '../../../database/tables/columns.ts';
+import { outbox } from '../../../database/tables/outbox.ts';
+import { tenantWhere } from '../../../lists/tenant-scope.ts';
 import { mailList } from './list.ts';
-import * as sql from './sql.ts';
+import { liftRefusals, referenceColumns, resendFacts } from './sql.ts';
 import type { Mail } from './schema.ts';
 
 export const getMail = async (ctx: Ctx, id: number): Promise<Mail> =>
   Problem.assertFound(await mailList.byId(ctx, id), 'Mail');
 
-type Found = { isWaiting: boolean; hasEqualWaiting: boolean; hasEqualSent: boolean };
+const copied = { purpose: outbox.purpose, ...referenceColumns, endsPlace: outbox.endsPlace, before: outbox.before };
 
 /** Queues a mail with the same purpose and references, composed anew. A refused address is tried again. */
 export const resendMail = (ctx: Ctx, id: number): Promise<Mail> =>
   ctx.write(['people'], async (tx, now) => {
     const { providerId } = ctx;
-    const [found] = await execute<Found>(tx, sql.findMailToResend, [providerId, id]);
-    assertResendable(Problem.assertFound(found, 'Mail'));
-    const [copied] = await execute<{ id: number }>(tx, sql.copyMail, [providerId, id, now]);
-    const mailId = tx.recordAffected(copied!.id);
-    await execute(tx, sql.liftRefusals, [providerId, [mailId], now]);
+    const isMail = tenantWhere(ctx, outbox, eq(outbox.id, id));
+    const [found] = await tx.select({ mail: copied, facts: resendFacts }).from(outbox).where(isMail);
+    const { mail, facts } = Problem.assertFound(found, 'Mail');
+    assertResendable(facts);
+    const copy = { ...mail, providerId, createdAt: now, dueAt: currentTime };
+    const [created] = await tx.insert(outbox).values(copy).returning({ id: outbox.id });
+    const mailId = tx.recordAffected(created!.id);
+    await liftRefusals(tx, { providerId, mailId, now });
     return getMail({ ...ctx, db: tx }, mailId);
   });
 
-const refusals: Record<keyof Found, string> = {
+type Facts = Record<keyof typeof resendFacts, boolean>;
+const refusals: Record<keyof Facts, string> = {
   isWaiting: 'The mail is not sent yet',
   hasEqualWaiting: 'An equal mail is not sent yet',
   hasEqualSent: 'An equal mail was sent less than 5 minutes ago',
 };
 
-function assertResendable(found: Found) {
-  const reason = (Object.keys(refusals) as (keyof Found)[]).find((one) => found[one]);
+function assertResendable(facts: Facts) {
+  const reason = (Object.keys(refusals) as (keyof Facts)[]).find((one) => facts[one]);
   if (reason === undefined) return;
   throw Problem.coded(reason === 'hasEqualSent' ? 'mail_sent_recently' : 'mail_not_sent', refusals[reason]);
 }

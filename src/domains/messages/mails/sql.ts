@@ -1,32 +1,53 @@
+import { sql } from 'drizzle-orm';
 import { isMailOnSql, notificationDaysSql } from '../../../core/reference/mail-kinds.ts';
 import { canceled, confirmedStatuses, postponed, seatStatuses } from '../../../core/reference/statuses.ts';
+import { statement, typed } from '../../../database/statement.ts';
 import { recipientHashSql } from '../../../database/tables/catalog-posts.ts';
-import { currentTimeSql, caseFoldedSql } from '../../../database/tables/columns.ts';
+import { caseFoldedSql, columnName, currentTimeSql } from '../../../database/tables/columns.ts';
+import { outbox, type MailPurpose } from '../../../database/tables/outbox.ts';
 import { wasSent, wasToldSql, joinedRecipient, recipientJoins, locationSql, waitingMailsSql } from './loaders.ts';
 
+// Text: inserts of the rows that a statement selects, window functions, and a row as JSON.
+
 /**
- * Of the mails that wait, an offer is dropped once it has ended, and others once the person has left. The deregistration
+ * True for the mail `told`. Of mails that wait, an offer is dropped once it has ended, and others once the person has left. The deregistration
  * after an offer is sent all the same.
  */
 const countsAsTold = `(${wasSent} or (told.purpose = 'offer') = (m.purpose = 'deregistration'))`;
 
 /** Mails without a kind are sent by all schools, and those that follow others to whom the others went. */
-export const queueMails = {
-  name: 'queue_mails',
-  text: `insert into outbox (provider_id, purpose, user_id, participant_id, booking_id, course_date_id, ends_place,
+export const queueMails = statement(
+  'queue_mails',
+  {
+    takes: {
+      providerId: 'int',
+      now: 'moment',
+      mails: {
+        rows: {
+          purpose: typed<MailPurpose>('text'),
+          kind: 'text?',
+          userId: 'int?',
+          participantId: 'int?',
+          bookingId: 'int?',
+          courseDateId: 'int?',
+          endsPlace: 'bool?',
+          isFollowUp: 'bool?',
+        },
+      },
+    },
+  },
+  `insert into outbox (provider_id, purpose, user_id, participant_id, booking_id, course_date_id, ends_place,
       created_at, due_at)
-    select $1, m.purpose, m.user_id, m."participantId", m."bookingId", m."courseDateId", m."endsPlace", $2, ${currentTimeSql}
+    select :providerId, m.purpose, m.user_id, m."participantId", m."bookingId", m."courseDateId", m."endsPlace", :now, ${currentTimeSql}
     from (
-        select r.*, coalesce(r."userId", case when r."bookingId" is null then (
-          select p.user_id from participants p where p.provider_id = $1 and p.id = r."participantId") end) as user_id
-        from json_to_recordset($3) r (place int, purpose text, kind text, "userId" bigint, "participantId" bigint,
-          "bookingId" bigint, "courseDateId" bigint, "endsPlace" boolean, "isFollowUp" boolean)) m
-    where m.kind is null or ${isMailOnSql('$1', 'm.kind')}
+        select mails.*, coalesce(mails."userId", case when mails."bookingId" is null then (
+          select p.user_id from participants p
+          where p.provider_id = :providerId and p.id = mails."participantId") end) as user_id
+        from :mails) m
+    where m.kind is null or ${isMailOnSql(':providerId', 'm.kind')}
       or m."isFollowUp" and ${wasToldSql(`participant_id = m."participantId" and told.user_id = m.user_id and ${countsAsTold}`)}
     order by m.place`,
-};
-
-export const findSwitch = { name: 'find_mail_switch', text: `select ${isMailOnSql('$1', '$2')} as "isOn"` };
+);
 
 /** The moment at which the participants of the date `d` at the location `l` are reminded: 09:00 of a day in its zone. */
 export const dueAt = `timezone(d.zone, (d.start_at - ${notificationDaysSql('l')}) + time '09:00')`;
@@ -34,7 +55,7 @@ export const dueAt = `timezone(d.zone, (d.start_at - ${notificationDaysSql('l')}
 const isDue = `l.notification_days > 0 and ${dueAt} <= ${currentTimeSql} and d.starts_at > ${currentTimeSql}
       and d.starts_at > d.created_at + interval '1 day'
       and d.status_id not in (${canceled}, ${postponed}) and d.deleted_at is null`;
-const location = 'join locations l on l.provider_id = d.provider_id and l.id = d.location_id';
+export const location = 'join locations l on l.provider_id = d.provider_id and l.id = d.location_id';
 const isMarked = (date: string) => `select from date_notices n
       where n.provider_id = ${date}.provider_id and n.course_date_id = ${date}.id and n.kind = 'reminder'`;
 
@@ -42,9 +63,14 @@ const isMarked = (date: string) => `select from date_notices n
  * Dates whose participants are to be reminded, the next first, without those of schools that are closed or being
  * deleted. Reads only dates that start within the days of the school, by their index: `offset 0` keeps this order.
  */
-export const findDatesToRemind = {
-  name: 'find_dates_to_remind',
-  text: `with schools as materialized (
+export const findDatesToRemind = statement(
+  'find_dates_to_remind',
+  {
+    takes: {},
+    returns: { providerId: 'int', courseDateId: 'int' },
+    acrossSchools: 'a job of all schools, which names each where it reads its rows',
+  },
+  `with schools as materialized (
       select school.provider_id as id, (select max(${notificationDaysSql('l')}) + 2 from locations l
         where l.provider_id = school.provider_id) as days
       from provider_state school join providers p on p.id = school.provider_id and p.closed_at is null
@@ -56,20 +82,24 @@ export const findDatesToRemind = {
       ${location}
     where ${isDue} and not exists (${isMarked('d')})
     order by d.starts_at, d.provider_id, d.id limit 1000`,
-};
+);
 
 const isConfirmed = (participant: string) => `${participant}.status_id in (${confirmedStatuses.join(', ')})
           and ${participant}.held_for is null`;
 
 /**
- * To the next `$4` persons with a confirmed place of the date `$2`, and bookers of places without names, and marks the
- * date after the last of them. Sent after other mails of the school: those are due earlier.
+ * Reminds the next persons with a confirmed place of a date, and bookers of places without names, and marks the date after
+ * the last of them. The mails are sent after others of the school, which are due earlier.
  */
-export const queueReminders = {
-  name: 'queue_reminders',
-  text: `with date as (
+export const queueReminders = statement(
+  'queue_reminders',
+  {
+    takes: { providerId: 'int', courseDateId: 'int', now: 'moment', limit: 'int' },
+    returns: { reminded: 'int', marked: 'int' },
+  },
+  `with date as (
       select d.provider_id, d.id, ${dueAt} as due_at from course_dates d ${location}
-      where d.provider_id = $1 and d.id = $2 and ${isDue} and ${isMailOnSql('$1', `'reminder'`)}
+      where d.provider_id = :providerId and d.id = :courseDateId and ${isDue} and ${isMailOnSql(':providerId', `'reminder'`)}
         and not exists (${isMarked('d')})),
     recipients as (
       select p.id, p.user_id, null::bigint as booking_id
@@ -84,133 +114,113 @@ export const queueReminders = {
       group by p.booking_id),
     reminded as (
       insert into outbox (provider_id, purpose, user_id, booking_id, participant_id, created_at, due_at)
-      select $1, 'reminder', r.user_id, r.booking_id, r.id, $3, ${currentTimeSql} + interval '6 hours'
+      select :providerId, 'reminder', r.user_id, r.booking_id, r.id, :now, ${currentTimeSql} + interval '6 hours'
       from date d cross join recipients r
-      where not exists (select from outbox o where o.provider_id = $1 and o.participant_id = r.id
+      where not exists (select from outbox o where o.provider_id = :providerId and o.participant_id = r.id
           and o.purpose = 'reminder' and o.created_at >= d.due_at)
-      order by r.id limit $4
+      order by r.id limit :limit
       returning id),
     marked as (
       insert into date_notices (provider_id, course_date_id, kind, created_at)
-      select provider_id, id, 'reminder', $3 from date where (select count(*) from reminded) < $4
+      select provider_id, id, 'reminder', :now from date where (select count(*) from reminded) < :limit
       returning course_date_id)
     select (select count(*)::int from reminded) as reminded, (select count(*)::int from marked) as marked`,
-};
+);
 
-/** For a date that was moved: its participants are reminded again before the new start. */
-export const forgetReminder = {
-  name: 'forget_reminder',
-  text: `delete from date_notices n using course_dates d ${location}
-    where n.provider_id = $1 and n.course_date_id = $2 and n.kind = 'reminder'
-      and d.provider_id = n.provider_id and d.id = n.course_date_id and ${dueAt} > ${currentTimeSql}`,
-};
-
+const { userId, adminUserId, bookingId, address, participantId, webhookId } = outbox;
+const { courseDateId, refusedAddressId, interestId } = outbox;
 /** The columns in which mails of one purpose are equal. */
-export const references =
-  'user_id, admin_user_id, booking_id, address, participant_id, webhook_id, course_date_id, refused_address_id, interest_id';
-const toReferences = (mail: string) => `(${references.replaceAll(/\w+/g, (name) => `${mail}.${name}`)})`;
-const isWaiting = (mail: string) => `${mail}.sent_at is null and ${mail}.failed_at is null`;
-const hasEqual = (condition: string) => `exists (
-      select from outbox w where w.provider_id = o.provider_id and ${condition} and w.purpose = o.purpose
-        and row${toReferences('w')} is not distinct from row${toReferences('o')})`;
+export const referenceColumns = {
+  ...{ userId, adminUserId, bookingId, address, participantId, webhookId, courseDateId, refusedAddressId, interestId },
+};
+const names = Object.values(referenceColumns).map(columnName);
+export const references = names.join(', ');
+const toReferences = (mail: string) => `row(${names.map((name) => `${mail}.${name}`).join(', ')})`;
+const hasEqual = (condition: string) =>
+  sql<boolean>`${sql.raw(`exists (
+      select from outbox w where w.provider_id = outbox.provider_id and ${condition} and w.purpose = outbox.purpose
+        and ${toReferences('w')} is not distinct from ${toReferences('outbox')})`)}`;
 
-/** Whether the mail `$2` waits, and whether one with the same purpose and references waits or was just sent. */
-export const findMailToResend = {
-  name: 'find_mail_to_resend',
-  text: `select ${isWaiting('o')} as "isWaiting", ${hasEqual(isWaiting('w'))} as "hasEqualWaiting",
-      ${hasEqual(`w.sent_at > ${currentTimeSql} - interval '5 minutes'`)} as "hasEqualSent"
-    from outbox o where o.provider_id = $1 and o.id = $2`,
+/** Whether a mail waits, and whether one with the same purpose and references waits or was just sent. */
+export const resendFacts = {
+  isWaiting: sql<boolean>`${outbox.sentAt} is null and ${outbox.failedAt} is null`,
+  hasEqualWaiting: hasEqual('w.sent_at is null and w.failed_at is null'),
+  hasEqualSent: hasEqual(`w.sent_at > ${currentTimeSql} - interval '5 minutes'`),
 };
 
-export const copyMail = {
-  name: 'copy_mail',
-  text: `insert into outbox (provider_id, purpose, ${references}, ends_place, before, created_at, due_at)
-    select provider_id, purpose, ${references}, ends_place, before, $3, ${currentTimeSql} from outbox where provider_id = $1 and id = $2
-    returning id`,
-};
-
-/** Mails to the recipients of the mails `$2` are tried again. */
-export const liftRefusals = {
-  name: 'lift_refused_addresses',
-  text: `update refused_addresses set lifted_at = $3
-    where provider_id = $1 and lifted_at is null and ${caseFoldedSql('email')} in (
+/** Lets mails to the recipient of a mail be tried again. */
+export const liftRefusals = statement(
+  'lift_refused_addresses',
+  { takes: { providerId: 'int', mailId: 'int', now: 'moment' } },
+  `update refused_addresses set lifted_at = :now
+    where provider_id = :providerId and lifted_at is null and ${caseFoldedSql('email')} in (
       select ${caseFoldedSql(joinedRecipient)} from outbox o
       ${recipientJoins}
-      where o.provider_id = $1 and o.id = any($2::bigint[]))`,
-};
+      where o.provider_id = :providerId and o.id = :mailId)`,
+);
 
-/** Time and place of the course date `$2` for letters, and its other values whose change is told, as one text. */
-export const readSchedule = {
-  name: 'read_schedule',
-  text: `select json_build_object('isCanceled', d.status_id = ${canceled}, 'startAt', d.start_at::text, 'endAt', d.end_at::text,
+/** Time and place of a course date for letters, and its other values whose change is told, as one text. */
+export const readSchedule = statement(
+  'read_schedule',
+  { takes: { providerId: 'int', courseDateId: 'int' }, returns: { schedule: 'text' } },
+  `select json_build_object('isCanceled', d.status_id = ${canceled}, 'startAt', d.start_at::text, 'endAt', d.end_at::text,
       'startTimeAt', d.start_time_at::text, 'endTimeAt', d.end_time_at::text, 'zone', d.zone, 'isVirtual', d.is_virtual,
       'eventUrl', d.event_url, 'locationId', d.location_id, 'location', ${locationSql('l')}, 'placeId', d.place_id,
       'placeTitle', place.title, 'placeAdditionalInfo', d.place_additional_info,
       'gatherings', (select json_agg(json_build_object('gatheringAt', g.gathering_at::text, 'gatheringEndAt', g.gathering_end_at::text,
             'locationId', g.location_id, 'location', ${locationSql('at')}, 'eventUrl', g.event_url)
           order by g.gathering_at, g.gathering_end_at, g.location_id, g.event_url)
-        from gatherings g left join locations at on at.provider_id = $1 and at.id = g.location_id
-        where g.provider_id = $1 and g.course_date_id = d.id and g.deleted_at is null))::text as schedule
-    from course_dates d left join locations l on l.provider_id = $1 and l.id = d.location_id
+        from gatherings g left join locations at on at.provider_id = :providerId and at.id = g.location_id
+        where g.provider_id = :providerId and g.course_date_id = d.id and g.deleted_at is null))::text as schedule
+    from course_dates d left join locations l on l.provider_id = :providerId and l.id = d.location_id
       left join places place on place.id = d.place_id
-    where d.provider_id = $1 and d.id = $2`,
-};
+    where d.provider_id = :providerId and d.id = :courseDateId`,
+);
 
 /** A mail that waits is sent with the new time and place. */
 const wasTold = (recipient: string) => wasToldSql(`${recipient} and ${wasSent}`);
-const isTold = (recipient: string) => `(${isMailOnSql('$1', `'date_changed'`)} or ${wasTold(recipient)})`;
-const isInvolved = `p.provider_id = $1 and p.course_date_id = $2 and p.status_id in (${seatStatuses.join(', ')})`;
+const isTold = (recipient: string) => `(${isMailOnSql(':providerId', `'date_changed'`)} or ${wasTold(recipient)})`;
+const isInvolved = `p.provider_id = :providerId and p.course_date_id = :courseDateId and p.status_id in (${seatStatuses.join(', ')})`;
 
 /**
- * To the participants with a seat of the course date `$2`, and once to the booker of places without names, and to one who
- * had a receipt and is none of the participants. Whatever the switch, to those who were told of the date by a mail.
+ * Queues mails to the participants with a seat of a course date, and one to the booker of places without names, and to one
+ * who had a receipt and is none of the participants. Those who were told of the date by a mail get one whatever the switch.
  */
-export const queueDateChanges = {
-  name: 'queue_mails_of_changed_date',
-  text: `with waiting as (${waitingMailsSql('date_changed', '$1', '$2')}),
+export const queueDateChanges = statement(
+  'queue_mails_of_changed_date',
+  { takes: { providerId: 'int', courseDateId: 'int', now: 'moment', before: 'text' } },
+  `with waiting as (${waitingMailsSql('date_changed')}),
     recipients as (
       select p.id, p.user_id, null::bigint as booking_id from participants p
       where ${isInvolved} and p.held_for is null and ${isTold('participant_id = p.id and told.user_id = p.user_id')}
       union all
       (select distinct on (p.booking_id) p.id, null, p.booking_id
-      from participants p join bookings b on b.provider_id = $1 and b.id = p.booking_id
+      from participants p join bookings b on b.provider_id = :providerId and b.id = p.booking_id
       where ${isInvolved} and p.held_for is distinct from 'offer' and b.booker_email is not null
         and (p.held_for = 'name' and ${isTold('booking_id = b.id')} or ${wasTold('booking_id = b.id')} and not exists (
-          select from participants q join course_users u on u.provider_id = $1 and u.id = q.user_id
-          where q.provider_id = $1 and q.booking_id = b.id and ${caseFoldedSql('u.email')} = ${caseFoldedSql('b.booker_email')}))
+          select from participants q join course_users u on u.provider_id = :providerId and u.id = q.user_id
+          where q.provider_id = :providerId and q.booking_id = b.id and ${caseFoldedSql('u.email')} = ${caseFoldedSql('b.booker_email')}))
       order by p.booking_id, p.held_for is null, p.id))
     insert into outbox (provider_id, purpose, user_id, booking_id, participant_id, before, created_at, due_at)
-    select $1, 'date_changed', r.user_id, r.booking_id, r.id, $4::jsonb, $3, ${currentTimeSql}
-    from recipients r join course_dates d on d.provider_id = $1 and d.id = $2
+    select :providerId, 'date_changed', r.user_id, r.booking_id, r.id, :before::text::jsonb, :now, ${currentTimeSql}
+    from recipients r join course_dates d on d.provider_id = :providerId and d.id = :courseDateId
     where d.status_id <> ${canceled} and d.ends_at > ${currentTimeSql}
       and (r.id, coalesce(r.user_id, 0)) not in (select participant_id, user_id from waiting)
     order by r.id, r.booking_id nulls first`,
-};
+);
 
 /** Mails to one recipient in 24 hours by the forms of a school. */
 const maxFormMails = 5;
 
 const numSent = `(select count(*)::int from catalog_posts p, unnest(p.recipients) mail
-      where p.provider_id = $1 and p.recipients @> array[e.hash] and mail = e.hash
+      where p.provider_id = :providerId and p.recipients @> array[e.hash] and mail = e.hash
         and p.created_at > ${currentTimeSql} - interval '24 hours')`;
 
-/** Of the JSON list `$2` of addresses, in its order. */
-const decided = `select l.place, e.hash, l.email <> ''
-      and row_number() over (partition by e.hash order by l.place) + ${numSent} <= ${maxFormMails} as "isSent"
-    from json_array_elements_text($2) with ordinality as l (email, place)
-      cross join lateral (select ${recipientHashSql('$1', 'l.email')} as hash) e`;
-
-export const decideFormMails = {
-  name: 'decide_form_mails',
-  text: `select d."isSent" from (${decided}) d order by d.place`,
-};
-
-/** Of one address; stores it by the key `$3` if it is sent. */
-export const reserveFormMail = {
-  name: 'reserve_form_mail',
-  text: `with decided as (${decided}), taken as (
-      insert into catalog_posts (provider_id, key_hash, places, recipients, created_at)
-      select $1, $3, 0, array(select hash from decided where "isSent"), ${currentTimeSql}
-      where exists (select from decided where "isSent"))
-    select d."isSent" from decided d order by d.place`,
-};
+export const decideFormMails = statement(
+  'decide_form_mails',
+  { takes: { providerId: 'int', mails: { rows: { email: 'text' } } }, returns: { isSent: 'bool' } },
+  `select mails.email <> ''
+      and row_number() over (partition by e.hash order by mails.place) + ${numSent} <= ${maxFormMails} as "isSent"
+    from :mails cross join lateral (select ${recipientHashSql(':providerId', 'mails.email')} as hash) e
+    order by mails.place`,
+);

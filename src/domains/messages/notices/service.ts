@@ -1,9 +1,11 @@
+import { and, eq, inArray } from 'drizzle-orm';
 import { isMailOn, type MailKind, type MailSwitches } from '../../../core/reference/mail-kinds.ts';
 import type { Database, Tx } from '../../../database/client.ts';
 import type { Ctx } from '../../../database/context.ts';
 import { auditedJob, runEach } from '../../../database/periodic.ts';
-import { execute, toRecordset } from '../../../database/statements.ts';
-import * as sql from './sql.ts';
+import { dateNotices } from '../../../database/tables/coursedates.ts';
+import { tenantWhere } from '../../../lists/tenant-scope.ts';
+import * as statements from './sql.ts';
 
 type Changes = {
   /** Participants who got a place on a date, on its waiting list too. */
@@ -32,7 +34,7 @@ export async function queueNotices(
     ...moved.map(({ id, courseDateId }) => ({ purpose: 'moved_away', participantId: id, courseDateId })),
   ];
   if (notices.length + courseDateIds.length === 0) return;
-  await execute(tx, sql.queueNotices, [providerId, now, toRecordset(notices), JSON.stringify(courseDateIds)]);
+  await statements.queueNotices(tx, { providerId, now, notices, courseDateIds });
 }
 
 const ofBookings: MailKind[] = ['notice_booked', 'notice_full', 'notice_under_minimum', 'notice_budget'];
@@ -42,17 +44,13 @@ export const mayBeNotified = ({ mailSwitches }: { mailSwitches: MailSwitches | n
   ofBookings.some((kind) => isMailOn(kind, mailSwitches));
 
 /** Tells schools once about their dates under the minimum. Each process runs it. */
-export async function warnOfMinimum(database: Pick<Database, 'pool' | 'write'>) {
-  type Found = { providerId: number; courseDateIds: number[] };
-  const found = await execute<Found>({ $client: database.pool }, sql.findUnderMinimum, []);
-  await runEach(found, ({ providerId, courseDateIds }) =>
+export async function warnOfMinimum(database: Pick<Database, 'unlocked' | 'write'>) {
+  await runEach(await statements.findUnderMinimum(database.unlocked, {}), ({ providerId, courseDateIds }) =>
     database.write([providerId], ['dates'], async (tx, now) => {
-      const [notices] = await execute<{ count: number }>(tx, sql.countMinimumNotices, [
-        providerId,
-        JSON.stringify(courseDateIds),
-      ]);
+      const isTold = and(eq(dateNotices.kind, 'under_minimum'), inArray(dateNotices.courseDateId, courseDateIds));
+      const told = await tx.$count(dateNotices, tenantWhere({ providerId }, dateNotices, isTold));
       // Another process was first.
-      if (notices!.count === courseDateIds.length) {
+      if (told === courseDateIds.length) {
         tx.rollbackNoChange();
         return;
       }

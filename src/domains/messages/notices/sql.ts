@@ -1,6 +1,9 @@
 import { isMailOnSql, notificationDaysSql } from '../../../core/reference/mail-kinds.ts';
 import { canceled } from '../../../core/reference/statuses.ts';
+import { json, statement } from '../../../database/statement.ts';
 import { currentTimeSql } from '../../../database/tables/columns.ts';
+
+// Text: an insert from several inserts and deletions, and a lateral join over all schools.
 
 /** The address for bookings of the location, the course or the school, or the admin users of the location's role. */
 const recipients = `lateral (
@@ -10,7 +13,7 @@ const recipients = `lateral (
         union all
         select m.admin_user_id, null from admin_membership_roles a
           join admin_memberships m on m.provider_id = a.provider_id and m.admin_user_id = a.admin_user_id
-        where a.provider_id = $1 and a.role_id = l.notification_role_id and m.detached_at is null) r`;
+        where a.provider_id = :providerId and a.role_id = l.notification_role_id and m.detached_at is null) r`;
 
 /** The date `d` is not canceled, and its location `l` is one of those that send notices: all, unless some are chosen. */
 const sendsNotices = (provider: string) => `d.status_id <> ${canceled} and (l.is_notification_enabled or not exists (
@@ -26,54 +29,67 @@ const isWarned = `l.notification_days > 0
       and timezone(d.zone, ${currentTimeSql})::date between d.deadline_at - ${notificationDaysSql('l')} and d.deadline_at`;
 
 /**
- * Queues the notices `$3` of participants, about their date unless one is named, and those of the dates `$4` that are
- * queued once: full (until it is not full), budget and under_minimum. Places of a booking without names are one notice.
+ * Queues the notices of participants, about their date unless one is named, and those of dates that are queued once: full
+ * (until it is not full), budget and under_minimum. Places of a booking without names are one notice.
  */
-export const queueNotices = {
-  name: 'queue_notices',
-  text: `with changed as (
+export const queueNotices = statement(
+  'queue_notices',
+  {
+    takes: {
+      providerId: 'int',
+      now: 'moment',
+      notices: { rows: { purpose: 'text', participantId: 'int', courseDateId: 'int?' } },
+      courseDateIds: 'int[]',
+    },
+  },
+  `with changed as (
       select d.id, d.ends_at, ${isFull} as is_full, coalesce(${isBudgetReached}, false) as is_budget_reached,
-        coalesce(${isUnderMinimum} and ${isWarned}, false) as is_under_minimum, coalesce(${isNotified('$1')}, false) as is_notified
-      from course_dates d left join locations l on l.provider_id = $1 and l.id = d.location_id
-      where d.provider_id = $1 and d.id in (select json_array_elements_text($4)::bigint)),
+        coalesce(${isUnderMinimum} and ${isWarned}, false) as is_under_minimum, coalesce(${isNotified(':providerId')}, false) as is_notified
+      from course_dates d left join locations l on l.provider_id = :providerId and l.id = d.location_id
+      where d.provider_id = :providerId and d.id in :courseDateIds),
     reopened as (
       delete from date_notices n using changed d
-      where n.provider_id = $1 and n.course_date_id = d.id and n.kind = 'full' and not d.is_full),
+      where n.provider_id = :providerId and n.course_date_id = d.id and n.kind = 'full' and not d.is_full),
     conditions as (
       insert into date_notices (provider_id, course_date_id, kind, created_at)
-      select $1, d.id, k.kind, $2
+      select :providerId, d.id, k.kind, :now
       from changed d
         cross join lateral (values ('full', d.is_full), ('budget', d.is_budget_reached), ('under_minimum', d.is_under_minimum)) k (kind, applies)
-      where k.applies and d.is_notified and d.ends_at > ${currentTimeSql} and ${isMailOnSql('$1', "('notice_' || k.kind)")}
+      where k.applies and d.is_notified and d.ends_at > ${currentTimeSql} and ${isMailOnSql(':providerId', "('notice_' || k.kind)")}
       on conflict do nothing
       returning course_date_id, kind),
-    notices as (
-      select distinct on (m.purpose, date_id, p.booking_id, case when not u.is_placeholder then p.id end)
-        m.purpose, case m.purpose when 'moved_away' then 'notice_canceled' else m.purpose end as kind, p.id as participant_id,
-        coalesce(m."courseDateId", p.course_date_id) as date_id, m."courseDateId" as course_date_id
-      from json_to_recordset($3) m (purpose text, "participantId" bigint, "courseDateId" bigint)
-        join participants p on p.provider_id = $1 and p.id = m."participantId"
-        join course_users u on u.provider_id = $1 and u.id = p.user_id
-      order by m.purpose, date_id, p.booking_id, case when not u.is_placeholder then p.id end, p.id)
+    about as (
+      select distinct on (notices.purpose, date_id, p.booking_id, case when not u.is_placeholder then p.id end)
+        notices.purpose, case notices.purpose when 'moved_away' then 'notice_canceled' else notices.purpose end as kind, p.id as participant_id,
+        coalesce(notices."courseDateId", p.course_date_id) as date_id, notices."courseDateId" as course_date_id
+      from :notices
+        join participants p on p.provider_id = :providerId and p.id = notices."participantId"
+        join course_users u on u.provider_id = :providerId and u.id = p.user_id
+      order by notices.purpose, date_id, p.booking_id, case when not u.is_placeholder then p.id end, p.id)
     insert into outbox (provider_id, purpose, admin_user_id, address, participant_id, course_date_id, created_at, due_at)
-    select $1, n.purpose, r.admin_user_id, r.address, n.participant_id, n.course_date_id, $2, ${currentTimeSql}
+    select :providerId, n.purpose, r.admin_user_id, r.address, n.participant_id, n.course_date_id, :now, ${currentTimeSql}
     from (
-        select * from notices where ${isMailOnSql('$1', 'kind')}
+        select * from about where ${isMailOnSql(':providerId', 'kind')}
         union all
         select 'notice_' || kind, 'notice_' || kind, null, course_date_id, course_date_id from conditions) n
-      join course_dates d on d.provider_id = $1 and d.id = n.date_id
-      left join locations l on l.provider_id = $1 and l.id = d.location_id
-      join courses c on c.provider_id = $1 and c.id = d.course_id
-      join providers s on s.id = $1
+      join course_dates d on d.provider_id = :providerId and d.id = n.date_id
+      left join locations l on l.provider_id = :providerId and l.id = d.location_id
+      join courses c on c.provider_id = :providerId and c.id = d.course_id
+      join providers s on s.id = :providerId
       cross join ${recipients}
-    where ${sendsNotices('$1')}
+    where ${sendsNotices(':providerId')}
     order by n.participant_id, n.purpose, r.admin_user_id`,
-};
+);
 
 /** Dates under their minimum that the school is not told about, without schools that are closed or being deleted. */
-export const findUnderMinimum = {
-  name: 'find_dates_under_minimum',
-  text: `select d.provider_id as "providerId", json_agg(d.id order by d.id) as "courseDateIds"
+export const findUnderMinimum = statement(
+  'find_dates_under_minimum',
+  {
+    takes: {},
+    returns: { providerId: 'int', courseDateIds: json<number[]>() },
+    acrossSchools: 'a job of all schools, which names each where it reads its rows',
+  },
+  `select d.provider_id as "providerId", json_agg(d.id order by d.id) as "courseDateIds"
     from provider_state school
       join providers p on p.id = school.provider_id and p.closed_at is null
       cross join lateral (
@@ -84,10 +100,4 @@ export const findUnderMinimum = {
         order by d.id limit 100) d
     where ${isMailOnSql('school.provider_id', "'notice_under_minimum'")}
     group by d.provider_id order by 1 limit 100`,
-};
-
-export const countMinimumNotices = {
-  name: 'count_minimum_notices',
-  text: `select count(*)::int as count from date_notices
-    where provider_id = $1 and kind = 'under_minimum' and course_date_id in (select json_array_elements_text($2)::bigint)`,
-};
+);

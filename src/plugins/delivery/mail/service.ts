@@ -2,7 +2,6 @@ import { and, asc, desc, eq, isNotNull, isNull, sql, type SQL } from 'drizzle-or
 import { formatTimestamp } from '../../../core/timestamps.ts';
 import { Problem } from '../../../core/errors.ts';
 import type { Database, Reader } from '../../../database/client.ts';
-import { execute } from '../../../database/statements.ts';
 import { transactionStart } from '../../../database/tables/columns.ts';
 import { outbox } from '../../../database/tables/outbox.ts';
 import { isRefusedSql, joinedRecipient, recipientJoins } from '../../../domains/messages/mails/loaders.ts';
@@ -72,7 +71,7 @@ export async function retryMail(database: Database, mailId: number) {
     const ofMail = tenantWhere({ providerId }, outbox, eq(outbox.id, mailId), isRetried);
     const { rowCount } = await tx.update(outbox).set(reset).where(ofMail);
     if (rowCount === 0) throw new Problem('invalid', `Mail ${mailId} ${describeRefusal(await findMail(tx, mailId))}`);
-    await execute(tx, liftRefusals, [providerId, [mailId], now]);
+    await liftRefusals(tx, { providerId, mailId, now });
     tx.recordAffected(mailId);
   });
 }
