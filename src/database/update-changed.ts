@@ -3,9 +3,7 @@ import { PgTimestampString, type PgColumn, type PgTable } from 'drizzle-orm/pg-c
 import type { NodePgDatabase } from 'drizzle-orm/node-postgres';
 import type { Reader } from './reader.ts';
 
-type Stamped = PgTable & { updatedAt: PgColumn };
-
-type Values<T extends Stamped> = { [K in keyof T['$inferInsert']]?: T['$inferInsert'][K] | SQL | undefined };
+type Values<T extends PgTable> = { [K in keyof T['$inferInsert']]?: T['$inferInsert'][K] | SQL | undefined };
 
 /** The member of a transaction by which items are updated. */
 export type UpdateChanged = {
@@ -14,7 +12,7 @@ export type UpdateChanged = {
    * are; undefined values are left out.
    */
   // eslint-disable-next-line @typescript-eslint/no-generated-empty-object-type -- it resolves to the columns of `table`
-  updateChanged<T extends Stamped>(table: T, where: SQL, values: Values<T>, now: string): Promise<number>;
+  updateChanged<T extends PgTable>(table: T, where: SQL, values: Values<T>, now: string): Promise<number>;
 };
 
 export const createUpdateChanged = (db: NodePgDatabase): UpdateChanged => ({
@@ -25,7 +23,7 @@ export const createUpdateChanged = (db: NodePgDatabase): UpdateChanged => ({
     const differs = set.map(([name, value]) => isDistinct(columns[name]!, value));
     const { rowCount } = await db
       .update(table)
-      .set({ ...Object.fromEntries(set), updatedAt: now } as never)
+      .set({ ...Object.fromEntries(set), ...('updatedAt' in columns && { updatedAt: now }) })
       .where(and(where, or(...differs)));
     return rowCount ?? 0;
   },

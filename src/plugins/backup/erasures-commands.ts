@@ -39,9 +39,8 @@ export function erasuresCommands(program: Command) {
           const path = file ?? join(config.of(backupSettings).BACKUP_DIR, erasuresName);
           const list = await readErasures(path, warn);
           if (list === undefined) throw new Problem('invalid', `${path} does not exist`);
-          const on = { $client: database.pool };
-          const persons = await eraseAgain(on, database, list, toSettings(config));
-          const schools = await findDeletedSchools(on, list);
+          const persons = await eraseAgain(database.unlocked, database, list, toSettings(config));
+          const schools = await findDeletedSchools(database.unlocked, list);
           for (const { id, keepOrders } of schools) await deleteSchool(database, id, { keepOrders });
           const erased = persons + schools.length;
           return { json: { erased }, text: `Erased again: ${erased}` };

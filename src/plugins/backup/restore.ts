@@ -10,7 +10,8 @@ import { queryBuilderOn } from '../../database/reader.ts';
 import { readTenantTables } from '../../database/tenant-tables.ts';
 import { nestedUnitOfWork } from '../../database/unit-of-work.ts';
 import { checkCounters } from '../../domains/records/counters/service.ts';
-import { eraseAgain, type Retention } from '../../domains/records/erasures/service.ts';
+import type { Retention } from '../../domains/records/erasures/person-service.ts';
+import { eraseAgain } from '../../domains/records/erasures/service.ts';
 import { deleteSchool, findDeletedSchools } from '../../domains/records/school-deletion/service.ts';
 import { columnList, isEmptyDatabase, readForeignKeys, readTables } from './catalog.ts';
 import { inTransaction } from './connection.ts';
@@ -67,8 +68,8 @@ async function eraseListed(client: Client, erasing: RestoreOptions['erasing']) {
   if (!erasing) return 0;
   const on = client as unknown as PoolClient;
   const writes = nestedUnitOfWork(on, createAuditLog({ actor: 'operator', actorId: null, action: 'restore' }));
-  const persons = await eraseAgain({ $client: on }, writes, erasing.list, erasing.retention);
-  const schools = await findDeletedSchools({ $client: on }, erasing.list);
+  const persons = await eraseAgain(queryBuilderOn(on), writes, erasing.list, erasing.retention);
+  const schools = await findDeletedSchools(queryBuilderOn(on), erasing.list);
   if (schools.length === 0) return persons;
 
   const exclusively = <T>(_name: string, work: (client: PoolClient) => Promise<T>) => work(on);

@@ -1,20 +1,32 @@
 import type { Static } from '@sinclair/typebox';
+import { and, eq, getTableColumns, inArray, not, sql, type SQL } from 'drizzle-orm';
+import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
 import { Problem } from '../../../core/errors.ts';
+import { staysSql } from '../../../core/reference/statuses.ts';
+import { byName } from '../../../core/schema/types.ts';
 import type { Areas } from '../../../database/areas.ts';
-import type { Tx } from '../../../database/client.ts';
+import type { Reader, Tx } from '../../../database/client.ts';
 import { writeInSlices, type Ctx } from '../../../database/context.ts';
-import { execute, type Queryable, type Statement } from '../../../database/statements.ts';
-import { itemMembers } from '../../../database/tables/idempotency.ts';
+import { campaignCustomers } from '../../../database/tables/campaigns.ts';
+import { courses } from '../../../database/tables/courses.ts';
 import { customers } from '../../../database/tables/customers.ts';
+import { mergedUsers } from '../../../database/tables/erasures.ts';
+import { aboutItem, idempotencyRecords, itemMembers } from '../../../database/tables/idempotency.ts';
+import { importRefs } from '../../../database/tables/imports.ts';
+import { orders } from '../../../database/tables/orders.ts';
+import { outbox } from '../../../database/tables/outbox.ts';
+import { participants } from '../../../database/tables/participants.ts';
 import { courseUsers } from '../../../database/tables/users.ts';
 import { defineReferences } from '../../../lists/references.ts';
-import { endSessions } from '../../school/auth/session-service.ts';
+import { tenantWhere, type TenantTable } from '../../../lists/tenant-scope.ts';
 import { replaceOfferLinks } from '../../messages/links/service.ts';
 import { getCustomer } from '../../people/customer-list/service.ts';
 import { getCourseUser } from '../../people/users/service.ts';
+import { bind, register, rowsOf, type Person } from '../register/schema.ts';
+import { countRows, deleteRows, replaceEvent } from '../register/service.ts';
 import type { MergeBody } from './body-schema.ts';
 import type { CourseUserMerge, CustomerMerge } from './schema.ts';
-import * as sql from './sql.ts';
+import { moveInterests, moveParent, moveSomeCampaigns, updateAnswers } from './sql.ts';
 
 export const courseUserMergeReferences = defineReferences<MergeBody>({ into: courseUsers.id });
 export const customerMergeReferences = defineReferences<MergeBody>({ into: customers.id });
@@ -23,73 +35,104 @@ const maxMoved = 50_000;
 /** Limits the time under the lock: a merge of more moves them in several writes. */
 const sliceSize = 500;
 
-type Kind = {
+type Resource = keyof typeof itemMembers;
+type Ids = { providerId: number; id: number; into: number };
+type Kind<Counts> = {
   notFound(): Problem;
-  resource: keyof typeof itemMembers;
+  resource: Resource;
+  /** Of the refs of imports. */
+  importKind: string;
   areas: Areas;
-  lock: Statement;
-  count: Statement;
-  counted: string[];
+  table: TenantTable;
+  isErased: SQL<boolean>;
+  /** Of the items that may be merged. */
+  condition?: SQL;
+  count(db: Reader, ids: Ids): Promise<Counts>;
+  counted: readonly (keyof Counts)[];
   /** Members of a dry run alone. */
   preview?(tx: Tx, ids: Ids): Promise<object>;
   /** Moves up to `limit` items, and returns their number. */
   moveSome(tx: Tx, ids: Ids, now: string, limit: number): Promise<number>;
-  /** Moves the items that are not counted, and deletes the merged one. */
-  finish(tx: Tx, ids: Ids): Promise<void>;
+  /** Moves the items that are not counted. */
+  finish?(tx: Tx, ids: Ids): Promise<void>;
   read(ctx: Ctx, id: number): Promise<object>;
 };
-type Ids = [providerId: number, id: number, into: number];
 
 /** `dry_run` counts and changes nothing. A repeated request continues a merge that was interrupted between two slices. */
-async function merge<Counts extends object>(kind: Kind, ctx: Ctx, id: number, { into, dry_run = false }: MergeBody) {
-  const ids: Ids = [ctx.providerId, id, into];
-  const count = async (on: Queryable) =>
-    (await execute<Record<string, number>>(on, kind.count, [ctx.providerId, id]))[0]!;
+async function merge<Counts extends Record<string, number>>(
+  kind: Kind<Counts>,
+  ctx: Ctx,
+  id: number,
+  { into, dry_run = false }: MergeBody,
+) {
+  const { table, resource } = kind;
+  const ids: Ids = { providerId: ctx.providerId, id, into };
   // Without the lock, since these read every item and answer.
-  const before = await count(ctx.unlockedStore);
-  const keys = dry_run
-    ? []
-    : await execute<{ key: string }>(ctx.unlockedStore, sql.findAnswerKeys(kind.resource), ids.slice(0, 2));
+  const before = await kind.count(ctx.unlockedStore, ids);
+  const isAbout = tenantWhere(ctx, idempotencyRecords, bind(isAnswerAbout(resource), ids));
+  const answers = ctx.unlockedStore.select({ key: idempotencyRecords.keyHash }).from(idempotencyRecords).where(isAbout);
+  const keys = dry_run ? [] : (await answers).map(({ key }) => key);
   const numMoved = kind.counted.reduce((sum, name) => sum + before[name]!, 0);
   let counts = dry_run || numMoved > sliceSize ? before : undefined;
-  type Result = { id: number; into: number; dry_run: boolean } & Counts;
-  return writeInSlices(ctx, kind.areas, async (tx, now): Promise<Result | undefined> => {
-    const found = await execute<{ id: number; is_erased?: boolean }>(tx, kind.lock, ids);
+  return writeInSlices(ctx, kind.areas, async (tx, now) => {
+    // Locked, so that no session or link of a person begins meanwhile.
+    const found = await tx
+      .select({ id: table.id, isErased: kind.isErased })
+      .from(table)
+      .where(tenantWhere(ctx, table, inArray(table.id, [id, into]), kind.condition))
+      .orderBy(table.id)
+      .for('update');
     const [merged, staying] = [id, into].map((one) => found.find((row) => row.id === one));
     if (!merged) throw kind.notFound();
     if (id === into) throw Problem.invalidFields({ rules: { into: 'same_item' } });
     if (!staying) throw Problem.invalidFields({ notValid: ['into'] });
-    if (staying.is_erased) throw Problem.invalidFields({ rules: { into: 'person_erased' } });
+    if (staying.isErased) throw Problem.invalidFields({ rules: { into: 'person_erased' } });
     // Its places would be those of a known person again.
-    if (merged.is_erased) throw Problem.coded('person_erased', 'The course user is erased and cannot be merged');
+    if (merged.isErased) throw Problem.coded('person_erased', 'The course user is erased and cannot be merged');
     if (numMoved > maxMoved) throw Problem.coded('too_many_items', 'A merge moves at most 50,000 items');
 
-    counts ??= await count(tx);
-    const result = { id, into, dry_run, ...counts } as unknown as Result;
+    counts ??= await kind.count(tx, ids);
+    const result = { id, into, dry_run, ...counts };
     if (dry_run) return tx.rollbackNoChange({ ...result, ...(await kind.preview?.(tx, ids)) });
 
     tx.recordAffected(into);
     if ((await kind.moveSome(tx, ids, now, sliceSize)) === sliceSize) return undefined;
     if ((await replaceInAnswers(kind, ctx, tx, now, ids, keys)) === sliceSize) return undefined;
-    await execute(tx, sql.moveImportRefs(kind.resource), ids);
-    await kind.finish(tx, ids);
-    await execute(tx, sql.recordMerge(kind.resource), [...ids, now]);
+    await kind.finish?.(tx, ids);
+    // An import that continues finds the one that stays.
+    const isRef = tenantWhere(ctx, importRefs, eq(importRefs.kind, kind.importKind), eq(importRefs.itemId, id));
+    await tx.update(importRefs).set({ itemId: into }).where(isRef);
+    await tx.delete(table).where(tenantWhere(ctx, table, eq(table.id, id)));
+    const event = { resource, change: 'merged', resourceId: id, intoId: into } as const;
+    await replaceEvent(tx, 'deleted', { providerId: ctx.providerId, at: now, ...event });
     return result;
   });
 }
 
-/** So that the repetition of a request shows the one that stays. Returns the number of answers. */
+const isAnswerAbout = (resource: Resource) =>
+  `jsonb_path_exists(answer, '${aboutItem(resource)})', jsonb_build_object('id', :id::bigint))`;
+
+/**
+ * Replaces the merged one in a slice of the stored answers, of those that the search found and later ones, so that the
+ * repetition of a request shows the one that stays. Returns the number of answers.
+ */
 async function replaceInAnswers(
-  { resource, read }: Kind,
+  { resource, read }: Pick<Kind<object>, 'resource' | 'read'>,
   ctx: Ctx,
   tx: Tx,
   now: string,
-  [providerId, id, into]: Ids,
-  found: { key: string }[],
+  ids: Ids,
+  keys: string[],
 ) {
-  const values = [providerId, id, found.map(({ key }) => key), ctx.version, sliceSize];
-  const answers = await execute(tx, sql.findSomeAnswers(resource), values);
-  if (answers.length === 0) return 0;
+  const { id, into } = ids;
+  const isLater = 'case when created_at > :version or key_hash = any(:keys::text[]) then';
+  const isFound = bind(`${isLater} ${isAnswerAbout(resource)} end`, { ...ids, version: ctx.version, keys });
+  const found = await tx
+    .select({ key: idempotencyRecords.keyHash, answer: idempotencyRecords.answer })
+    .from(idempotencyRecords)
+    .where(tenantWhere(ctx, idempotencyRecords, isFound))
+    .limit(sliceSize);
+  if (found.length === 0) return 0;
   const staying = await read({ ...ctx, db: tx }, into);
   const { mark, reference } = itemMembers[resource];
   const replace = (_name: string, value: unknown) => {
@@ -97,42 +140,99 @@ async function replaceInAnswers(
     if (item['id'] === id && item[mark] !== undefined) return staying;
     return item[reference] === id ? { ...item, [reference]: into } : value;
   };
-  await execute(tx, sql.updateAnswers, [providerId, JSON.stringify(answers, replace), now]);
-  return answers.length;
+  const answers = JSON.parse(JSON.stringify(found, replace)) as typeof found;
+  await updateAnswers(tx, { providerId: ctx.providerId, answers, now });
+  return found.length;
+}
+
+type Column<T = PgTable & { providerId: PgColumn }> = [table: T, key: string];
+const isOf = ([table, key]: Column, { providerId, id }: Ids) =>
+  tenantWhere({ providerId }, table, eq(getTableColumns(table)[key]!, id));
+
+/** Moves up to `limit` rows. An array, not a join: without statistics that could read the whole table. */
+async function moveRows(tx: Tx, moved: Column<TenantTable>, ids: Ids, now: string, limit: number) {
+  const [table, key] = moved;
+  const some = tx.select({ id: table.id }).from(table).where(isOf(moved, ids)).orderBy(table.id).limit(limit);
+  const isSome = tenantWhere(ids, table, sql`${table.id} = any(array(${some}))`);
+  const set = { [key]: ids.into, updatedAt: now };
+  return tx.update(table).set(set).where(isSome).returning({ id: table.id });
+}
+
+/** Moves the mails of a course user, or those about some participants. */
+async function moveMails(tx: Tx, ids: Ids, isAbout?: SQL) {
+  for (const key of register.mails.merge as string[])
+    await tx
+      .update(outbox)
+      .set({ [key]: ids.into })
+      .where(and(isOf([outbox, key], ids), isAbout));
+}
+
+const toPerson = ({ providerId, id }: Ids): Person => ({
+  providerId,
+  userId: id,
+  orders: [],
+  customers: [],
+  mails: [],
+});
+
+async function countOfUser(db: Reader, ids: Ids) {
+  const person = toPerson(ids);
+  const isBooked = `id in (select b.order_id from participants p join bookings b on b.provider_id = :providerId and b.id = p.booking_id
+    where p.provider_id = :providerId and p.user_id = :userId)`;
+  const { participants: places, attendances, sessions, links } = await countRows(db, person);
+  const bought = await db.$count(orders, rowsOf({ table: orders, find: isBooked }, person));
+  return { participants: places, orders: bought, attendances, sessions, links };
+}
+
+/** The dates on which both have a place. */
+async function findSharedDates(tx: Tx, ids: Ids) {
+  const isShared = `user_id = :id and ${staysSql('participants')} and exists (
+    select from participants o where o.provider_id = :providerId and o.course_date_id = participants.course_date_id
+      and o.user_id = :into and ${staysSql('o')})`;
+  const dates = await tx
+    .selectDistinct({ id: participants.courseDateId })
+    .from(participants)
+    .where(tenantWhere(ids, participants, bind(isShared, ids)))
+    .orderBy(participants.courseDateId)
+    .limit(1_000);
+  return { coursedate_ids: dates.map((date) => date.id) };
 }
 
 /** Moves the participants, and ends the sessions, links and password of the merged person. */
-export const mergeCourseUser = (ctx: Ctx, id: number, body: MergeBody) =>
-  merge<Static<typeof CourseUserMerge>>(
+export const mergeCourseUser = (ctx: Ctx, id: number, body: MergeBody): Promise<Static<typeof CourseUserMerge>> =>
+  merge(
     {
       notFound: () => Problem.notFound('Course user'),
-      resource: 'courseuser',
-      areas: ['people'],
-      lock: sql.lockCourseUsers,
-      count: sql.countCourseUserItems,
-      counted: ['participants'],
-      async preview(tx, ids) {
-        const dates = await execute<{ id: number }>(tx, sql.findSharedDates, ids);
-        return { coursedate_ids: dates.map((date) => date.id) };
-      },
+      ...{ resource: 'courseuser', importKind: 'user', areas: ['people'] },
+      ...{ table: courseUsers, condition: not(courseUsers.isPlaceholder) },
+      isErased: sql`${courseUsers.erasedAt} is not null`,
+      ...{ count: countOfUser, counted: ['participants'], preview: findSharedDates },
       async moveSome(tx, ids, now, limit) {
-        const moved = await execute<{ id: number }>(tx, sql.moveSomeParticipants, [...ids, now, limit]);
+        const moved = await moveRows(tx, [participants, 'userId'], ids, now, limit);
         const places = moved.map((participant) => participant.id);
         // Mails move with the participant, so that none offers a moved one to the merged person.
-        await execute(tx, sql.moveMailsOfPlaces, [...ids, places]);
+        await moveMails(tx, ids, bind('participant_id = any(:places::bigint[])', { places }));
         await replaceOfferLinks(ctx, tx, now, body.into, places);
         return moved.length;
       },
       async finish(tx, ids) {
-        const own = ids.slice(0, 2);
+        const { providerId, into: intoId } = ids;
         // Links before mails, whose keys they have.
-        await execute(tx, sql.deleteTokens, own);
-        await endSessions(ctx, tx, id);
-        await execute(tx, sql.deleteInvitations, own);
-        await execute(tx, sql.moveMails, ids);
-        await execute(tx, sql.moveInterests, ids);
-        await execute(tx, sql.rememberMerge, ids);
-        await execute(tx, sql.deleteCourseUser, own);
+        await deleteRows(tx, toPerson(ids), 'merge');
+        const isInvitation = `user_id = :id and purpose = 'account_created' and sent_at is null`;
+        await tx.delete(outbox).where(tenantWhere(ids, outbox, bind(isInvitation, ids)));
+        await moveMails(tx, ids);
+        await moveInterests(tx, ids);
+        // For an erasure of the one that stays, in backups that still have the merged one.
+        await tx
+          .update(mergedUsers)
+          .set({ intoId })
+          .where(tenantWhere(ids, mergedUsers, eq(mergedUsers.intoId, id)));
+        const createdAt = bind(
+          '(select created_at from course_users where provider_id = :providerId and id = :id)',
+          ids,
+        );
+        await tx.insert(mergedUsers).values({ providerId, userId: id, createdAt, intoId });
       },
       read: getCourseUser,
     },
@@ -141,25 +241,34 @@ export const mergeCourseUser = (ctx: Ctx, id: number, body: MergeBody) =>
     body,
   );
 
+/** Children after `moveParent`. */
+const ofCustomer: Record<string, Column<TenantTable>> = {
+  employees: [courseUsers, 'customerId'],
+  courses: [courses, 'customerId'],
+  orders: [orders, 'customerId'],
+  customers: [customers, 'parentCustomerId'],
+};
+const counted = ['employees', 'customers', 'courses', 'campaigns', 'orders'] as const;
+
+async function countOfCustomer(db: Reader, ids: Ids) {
+  const all: Record<string, Column> = { ...ofCustomer, campaigns: [campaignCustomers, 'customerId'] };
+  const count = byName(counted, (name) => sql<number>`${db.$count(all[name]![0], isOf(all[name]!, ids))}`);
+  const [found] = await db.select(count).from(sql`(select) one`);
+  return found!;
+}
+
 /** Moves employees, child customers, corporate courses, agreements and orders. */
-export const mergeCustomer = (ctx: Ctx, id: number, body: MergeBody) =>
-  merge<Static<typeof CustomerMerge>>(
+export const mergeCustomer = (ctx: Ctx, id: number, body: MergeBody): Promise<Static<typeof CustomerMerge>> =>
+  merge(
     {
       notFound: () => Problem.notFound('Customer'),
-      resource: 'customer',
-      areas: ['people', 'catalog', 'money'],
-      lock: sql.lockCustomers,
-      count: sql.countCustomerItems,
-      counted: ['employees', 'customers', 'courses', 'campaigns', 'orders'],
+      ...{ resource: 'customer', importKind: 'customer', areas: ['people', 'catalog', 'money'] },
+      ...{ table: customers, isErased: sql`false`, count: countOfCustomer, counted },
       async moveSome(tx, ids, now, limit) {
-        await execute(tx, sql.moveParent, [...ids, now]);
+        await moveParent(tx, { ...ids, now });
         let moved = 0;
-        for (const statement of sql.moveSomeOfCustomer)
-          moved += (await execute(tx, statement, [...ids, now, limit - moved])).length;
-        return moved;
-      },
-      async finish(tx, ids) {
-        await execute(tx, sql.deleteCustomer, ids.slice(0, 2));
+        for (const one of Object.values(ofCustomer)) moved += (await moveRows(tx, one, ids, now, limit - moved)).length;
+        return moved + (await moveSomeCampaigns(tx, { ...ids, now, limit: limit - moved })).length;
       },
       read: (reader, into) => getCustomer(reader, into, {}),
     },
