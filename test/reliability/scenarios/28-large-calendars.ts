@@ -24,8 +24,8 @@ const withoutBounds = replaceIn(
 const byUrl = replaceIn(
   'by-url',
   /catalog\/cached-page\.ts$/,
-  'readParameters(request.query as Record<string, unknown>),',
-  'request.url,',
+  'readParameters(request.query as Record<string, unknown>);',
+  'request.url;',
 );
 
 type Setting = Schools & { slugs: string[]; feeds: string[]; anyone: ReturnType<typeof createClient> };

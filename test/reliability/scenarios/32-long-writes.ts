@@ -222,8 +222,8 @@ const unsliced = [
     /const maxBookings = 20;([^]*?)const maxPersons = 100;/,
     'const maxBookings = 10_000;$1const maxPersons = 100_000;',
   ),
-  replaceIn('deletion', /\/seat-assignment\/sql\.ts$/, 'const maxEnded = 50', 'const maxEnded = 10_000'),
-  replaceIn('naming', /pages\/views\/booking\.tsx$/, 'const maxNamed = 10', 'const maxNamed = 200'),
+  replaceIn('deletion', /\/promotion-service\.ts$/, 'const maxEnded = 50', 'const maxEnded = 10_000'),
+  replaceIn('naming', /my\/views\/booking\.tsx$/, 'const maxNamed = 10', 'const maxNamed = 200'),
   replaceIn(
     'deregistration',
     /\/seat-assignment\/service\.ts$/,
