@@ -103,7 +103,7 @@ export function quoteBooking(request: QuoteRequest, context: BookingContext, err
     context.dates,
     dates.map(({ id }, n) => ({
       courseDateId: id,
-      cause: places === undefined ? bookingCauses[participants[n]!.status_id ?? 1] : 'reserve',
+      cause: places === undefined ? bookingCauses[participants[n]?.status_id ?? 1] : 'reserve',
     })),
     {
       check: config.seats_availability_check ?? true,
@@ -125,12 +125,12 @@ export function quoteBooking(request: QuoteRequest, context: BookingContext, err
     ...(isStorable(totals) ? [] : [bookingError('order_could_not_be_created')]),
     ...seats.flatMap((state, n) => (state === undefined ? [errorOf(n, 'no_seats_available', pathOfPlaces)] : [])),
   ];
-  if (allErrors.length > 0) throw bookingProblem(allErrors.map(withField));
+  // Without an error there is a date, hence a currency.
+  if (date === undefined || currency === undefined || allErrors.length > 0)
+    throw bookingProblem(allErrors.map(withField));
 
   return {
-    // Without an error there is a date, hence a currency.
-    date: date!,
-    currency: currency!,
+    ...{ date, currency },
     participants: dates.map(({ id, courseId }, n) => ({
       courseId,
       courseDateId: id,
@@ -169,7 +169,7 @@ const ruledFields: Partial<Record<CodedError['code'], keyof QuoteRequest>> = {
 const withField = (error: CodedError): CodedError =>
   error.field === undefined ? { concerns: ruledFields[error.code], ...error } : error;
 
-/** By the requested status. */
+/** The causes of the requested statuses. */
 const bookingCauses = { 1: 'book', 3: 'bookWaiting', 7: 'bookUnconfirmed' } as const;
 
 /** The first child of the date for each trigger value. */
@@ -203,7 +203,7 @@ function checkDates(
 /** A participant's products, or the code of the error. */
 type Purchase = { products: ProductFound[]; code?: BookingCode };
 
-/** By default the course's main product; requested products must hold exactly one of the course. */
+/** Takes the course's main product, or the requested products, which must hold exactly one of the course. */
 function toPurchase(
   { products }: QuoteParticipant,
   date: DateFound | undefined,

@@ -35,7 +35,7 @@ export async function createCredit(ctx: Ctx, orderId: number, body: CreditBody) 
 async function creditDifferences(ctx: Ctx, tx: Tx, now: string, id: number, leaving: number[], reason?: string) {
   const credits: number[] = [];
   for (const order of await findCreditableOrders(ctx, tx, { leaving }))
-    if (order.lines[0]!.firstOrderId === id)
+    if (order.lines[0]?.firstOrderId === id)
       credits.push(...(await creditPlaces(ctx, tx, now, { leaving }, order, reason)));
   return credits;
 }

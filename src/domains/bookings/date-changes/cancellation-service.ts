@@ -190,7 +190,7 @@ async function cancelBatch(school: School, tx: Tx, now: string, id: number): Pro
   return { ...row, ...next };
 }
 
-/** To each person once, and to the booker of places without names. */
+/** Tells each person once, and the booker of places without names. */
 function toMails(leaving: Leaving[], purpose: 'date_canceled' | 'move'): NewMail[] {
   const named = leaving.filter(({ heldFor, isFirst }) => heldFor !== 'name' && isFirst);
   const unnamed = new Map(leaving.flatMap((one) => (one.heldFor === 'name' ? [[one.bookingId, one.id]] : [])));

@@ -18,12 +18,8 @@ export const findLeaving = statement(
       ...({ maxPersons: 'int?', startedAt: 'moment', withLeft: 'bool' } as const),
     },
     returns: {
-      id: 'int',
-      userId: 'int',
-      statusId: 'int',
+      ...({ id: 'int', userId: 'int', statusId: 'int', courseDateId: 'int', bookingId: 'int' } as const),
       heldFor: typedOrNull<'offer' | 'name' | null>('text'),
-      courseDateId: 'int',
-      bookingId: 'int',
       /** False for a person who has another place of the date, which is before this one. */
       isFirst: 'bool',
     },

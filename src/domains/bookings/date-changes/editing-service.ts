@@ -94,7 +94,7 @@ export async function updateCourseDate(
     const place = await findPlaceForBody(tx, body, before.placeIsSought ? before.placeAdditionalInfo : null);
     const changed = await tx.updateChanged(tables.courseDates, target, { ...columns, ...place }, now);
     const [after] = await tx.select().from(tables.courseDates).where(target);
-    const date = after!;
+    const date = Problem.assertFound(after, 'Course date');
     const hasOtherInstructors =
       body.instructors !== undefined && (await replaceInstructors(ctx, tx, id, body.instructors ?? []));
     const hasOtherGatherings = await updateGatherings(ctx, tx, now, before, date, body.gatherings);
@@ -170,8 +170,7 @@ async function findCourse(ctx: Ctx, tx: Tx, id: number) {
     .select({ teachingLanguageId: courses.teachingLanguageId, title: courses.title })
     .from(courses)
     .where(tenantWhere(ctx, courses, eq(courses.id, id), isNull(courses.deletedAt)));
-  if (course === undefined) throw Problem.notFound('Course');
-  return course;
+  return Problem.assertFound(course, 'Course');
 }
 
 async function findLocation(ctx: Ctx, tx: Tx, id: number | undefined) {

@@ -23,7 +23,7 @@ import { queueMails, reserveFormMail, isMailSwitchedOn, type NewMail } from '../
 import { queueNotices } from '../../messages/notices/service.ts';
 import { hasAttended } from '../../participants/attendance/loaders.ts';
 import type { ParticipantRow } from '../../participants/participants/schema.ts';
-import { getParticipant } from '../../participants/participants/service.ts';
+import { findParticipant, getParticipant } from '../../participants/participants/service.ts';
 import { deletePlaceholder, enrolUsers, findExistingUsers, type Person } from '../../people/users/enrolment-service.ts';
 import { isPerson } from '../../people/users/loaders.ts';
 import { endDueHolds, promoteAfterLeaving } from '../seat-assignment/promotion-service.ts';
@@ -44,14 +44,12 @@ export async function updateParticipant(ctx: Ctx, id: number, body: ParticipantC
   const participant = tenantWhere(ctx, participants, eq(participants.id, id));
   const areas: Areas = user || body.idStatus !== undefined ? ['dates', 'people', 'money'] : ['dates', 'people'];
   await ctx.write(areas, async (tx, now) => {
-    const find = async () => (await tx.select().from(participants).where(participant))[0];
-    const found = await find();
-    if (found === undefined) throw Problem.notFound('Participant');
+    const found = await findParticipant(ctx, tx, id);
     if (isRead && userId !== found.userId) throw Problem.invalidFields({ notValid: ['user'] });
     const newStatusId = body.idStatus === found.statusId ? undefined : body.idStatus;
     const isDecided = user !== undefined || newStatusId !== undefined;
     const hasEnded = isDecided && (await endDueHolds(ctx, tx, now, [found.courseDateId], id));
-    const row = hasEnded ? (await find())! : found;
+    const row = hasEnded ? await findParticipant(ctx, tx, id) : found;
     const isToldOfEnd = !hasLeft(found.statusId) && hasLeft(row.statusId);
 
     const swap = user && (await decideSwap(ctx, tx, now, row, user));

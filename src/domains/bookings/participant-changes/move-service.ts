@@ -1,4 +1,4 @@
-import { asc, eq, inArray, isNotNull } from 'drizzle-orm';
+import { asc, inArray, isNotNull } from 'drizzle-orm';
 import { Problem, type CodedError } from '../../../core/errors.ts';
 import { findTransition, states, toState } from '../../../core/reference/participant-states.ts';
 import { hasLeft, holdsSeat, isConfirmed } from '../../../core/reference/statuses.ts';
@@ -14,7 +14,7 @@ import { queueMails, type NewMail } from '../../messages/mails/queue-service.ts'
 import { queueNotices } from '../../messages/notices/service.ts';
 import { readResultingOrders } from '../../orders/credits/service.ts';
 import type { ParticipantRow } from '../../participants/participants/schema.ts';
-import { getParticipant } from '../../participants/participants/service.ts';
+import { findParticipant, getParticipant } from '../../participants/participants/service.ts';
 import type { DateFound } from '../booking/sql.ts';
 import { loadContext } from '../booking/quote-service.ts';
 import { decideSeats } from '../seat-assignment/assignment-service.ts';
@@ -25,17 +25,9 @@ import type { MoveBody } from './body-schema.ts';
 /** Moves a participant to another date under the rules of booking. A second call changes nothing. */
 export const moveParticipant = (ctx: Ctx, id: number, { dry_run = false, ...body }: MoveBody) =>
   ctx.write(['dates', 'people', 'money'], async (tx, now) => {
-    const find = async () =>
-      (
-        await tx
-          .select()
-          .from(participants)
-          .where(tenantWhere(ctx, participants, eq(participants.id, id)))
-      )[0];
-    const found = await find();
-    if (found === undefined) throw Problem.notFound('Participant');
+    const found = await findParticipant(ctx, tx, id);
     const hasEnded = await endDueHolds(ctx, tx, now, [found.courseDateId], id);
-    const row = hasEnded ? (await find())! : found;
+    const row = hasEnded ? await findParticipant(ctx, tx, id) : found;
     const reader = { ...ctx, db: tx };
     const reload = async (orderIds: number[] = []) => ({
       ...(await getParticipant(reader, id, {}, true)),
@@ -106,7 +98,7 @@ const findAttended = (ctx: Ctx, tx: Tx, ids: number[]) =>
     .where(tenantWhere(ctx, attendances, inArray(attendances.participantId, ids), isNotNull(attendances.attended)))
     .orderBy(asc(attendances.participantId));
 
-/** About the former date, to persons who had a seat there. */
+/** Tells persons who had a seat on the former date. */
 export const toMovedAway = (rows: Moving[]): NewMail[] =>
   rows
     .filter(({ statusId, heldFor }) => holdsSeat(statusId) && heldFor === null)
@@ -125,8 +117,8 @@ function decideStates(date: DateFound, rows: Moving[]) {
   const errors: CodedError[] = [
     ...(date.isCanceled ? [bookingError('course_date_cancelled')] : []),
     ...(date.isPassed ? [bookingError('deadline_passed')] : []),
-    ...decided.flatMap((state, n) =>
-      state === undefined ? [{ ...participantError(n, 'no_seats_available'), participantId: rows[n]!.id }] : [],
+    ...rows.flatMap(({ id }, n) =>
+      decided[n] === undefined ? [{ ...participantError(n, 'no_seats_available'), participantId: id }] : [],
     ),
   ];
   if (errors.length > 0) throw bookingProblem(errors);

@@ -81,7 +81,7 @@ export const moveRoutes: FastifyPluginAsyncTypebox = async (app) => {
   });
 };
 
-/** Without `participants` a misspelt one would deregister all of them. */
+/** A misspelt `participants` would deregister all of them. */
 const refusesUnknown = (name: string, { participants }: { participants?: unknown }) =>
   participants === undefined && !name.startsWith('config.');
 

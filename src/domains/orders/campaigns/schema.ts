@@ -86,7 +86,7 @@ export const toEmbeddedCampaign = (row: CampaignRow): EmbeddedCampaign => ({
   discount_value: Number(row.discountValue),
 });
 
-/** As in the list, without the courses, customers and tags. */
+/** A campaign as the list has it, without the courses, customers and tags. */
 export const toListed = (row: CampaignRow) => ({
   ...toEmbeddedCampaign(row),
   updated_at: formatTimestamp(row.updatedAt),

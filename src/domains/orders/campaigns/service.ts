@@ -117,9 +117,7 @@ export async function validateCampaign(ctx: Ctx, code: string, target: { coursed
     .orderBy(asc(campaigns.isArchived), desc(campaigns.id))
     .limit(1);
   if (!found) throw Problem.notFound('Campaign');
-  if (!found.forCourse) {
-    throw Problem.coded('campaign_code_invalid', 'The campaign is not for this course');
-  }
+  if (!found.forCourse) throw Problem.coded('campaign_code_invalid', 'The campaign is not for this course');
   return { successful: true, campaign: { ...toEmbeddedCampaign(found.campaign), id: String(found.campaign.id) } };
 }
 
@@ -129,14 +127,10 @@ async function findCourseId(ctx: Ctx, { coursedate_id, course_id }: { coursedate
   if (coursedate_id !== undefined) {
     const date = tenantWhere(ctx, courseDates, eq(courseDates.id, coursedate_id), isNull(courseDates.deletedAt));
     const [row] = await ctx.db.select({ courseId: courseDates.courseId }).from(courseDates).where(date);
-    if (!row) throw Problem.notFound('Course date');
-    return row.courseId;
+    return Problem.assertFound(row, 'Course date').courseId;
   }
-  if (course_id === undefined) {
-    throw missingCourseId();
-  }
+  if (course_id === undefined) throw missingCourseId();
   const course = tenantWhere(ctx, courses, eq(courses.id, course_id), isNull(courses.deletedAt));
   const [row] = await ctx.db.select({ id: courses.id }).from(courses).where(course);
-  if (!row) throw Problem.notFound('Course');
-  return row.id;
+  return Problem.assertFound(row, 'Course').id;
 }

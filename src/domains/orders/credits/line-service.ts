@@ -167,9 +167,9 @@ export function assertCreditable(
     ['already_credited', ids.filter((id) => !isLeft(known.get(id)))],
     ['quantity_too_small', ids.length > (quantity ?? ids.length) ? [undefined] : []],
   ];
-  const [code, broken] = faults.find(([, people]) => people.length > 0) ?? [];
+  const [code, broken = []] = faults.find(([, people]) => people.length > 0) ?? [];
   const message = `Field(s) not valid: ${field}`;
-  if (code) throw bookingProblem(broken!.map((participantId) => ({ code, message, field, participantId })));
+  if (code) throw bookingProblem(broken.map((participantId) => ({ code, message, field, participantId })));
 }
 
 /** A participant's part of a credit. */
@@ -197,9 +197,9 @@ export function takeShares(line: Line, rest: Rest, shares: Share[], part: Person
 
   const departed = shares.filter((one) => hasLeft(one.statusId) && isCreditable(one) && named?.includes(one) !== true);
   const chosen = [...(named ?? []), ...departed].slice(0, items);
-  const [departedShares, remainingShares] = [true, false].map((hasGone) =>
-    shares.filter((one) => !chosen.includes(one) && hasLeft(one.statusId) === hasGone),
-  ) as [Share[], Share[]];
+  const others = shares.filter((one) => !chosen.includes(one));
+  const departedShares = others.filter((one) => hasLeft(one.statusId));
+  const remainingShares = others.filter((one) => !hasLeft(one.statusId));
   const taken = isPerItem ? takeItems(line, rest, chosen, items) : takePart(line, rest, { quantity: items });
   const isCredited = (one: Share, amount: Minor) => chosen.includes(one) || (amount > 0n && amount === one.share);
   return allocateToParticipants(taken, [...chosen.map((one) => [one]), remainingShares, departedShares], isCredited);

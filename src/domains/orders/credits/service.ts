@@ -136,8 +136,8 @@ async function findParts(
   const chosen = found.filter((one) => isLeft(one) || one.quantity !== undefined || one.amount !== undefined);
   for (const [n, one] of found.entries()) assertCreditable(one.shares, one, `lines[${n}].participants`);
   const taken = chosen.map((one) => takeShares(one.source, one.rest, one.shares, one));
-  if (taken.includes(undefined)) throw exceedsLine();
-  const whole = taken.map((part) => part!);
+  const whole = taken.flatMap((part) => part ?? []);
+  if (whole.length < taken.length) throw exceedsLine();
   if (fee > 0n && fee >= sum(whole.map(({ net }) => net))) throw brokenRule('fee', 'fee_exceeds_credit');
   return deductFee(whole, fee).map(({ people, ...part }, n) => {
     const { source, rest, shares, ...wanted } = chosen[n]!;
@@ -158,7 +158,7 @@ export async function findLines(ctx: School, tx: Tx, orderId: number) {
   const ids = found.map(({ id }) => id);
   const ofLines = tenantWhere(ctx, orderLines, inArray(orderLines.creditsLineId, ids));
   const credits = ids.length === 0 ? [] : await tx.select().from(orderLines).where(ofLines);
-  const byLine = grouped(credits, ({ creditsLineId }) => creditsLineId!);
+  const byLine = grouped(credits, ({ creditsLineId }) => creditsLineId);
   const sharesByLine = await loadShares(ctx, tx, orderId);
   return found.map((source) => {
     const rest = restOf(source, byLine.get(source.id) ?? []);

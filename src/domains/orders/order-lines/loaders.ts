@@ -67,7 +67,7 @@ export const fetchRelations = batchLoader((ctx, keys) =>
 
 const net = netSql('order_lines');
 
-/** As totals have it: rounded half away from zero for each line. */
+/** The VAT as totals have it: rounded half away from zero for each line. */
 const vat = `round((${net}) * order_lines.vat_percentage / 100, 2) + order_lines.vat_rounding`;
 
 export const fetchOrderLines = batchLoader((ctx, keys) =>

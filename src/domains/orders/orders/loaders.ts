@@ -36,10 +36,10 @@ const waits = `(participants.status_id = ${waiting} or participants.held_until i
 const hasEnded = `exists (select from course_dates d
   where d.provider_id = participants.provider_id and d.id = participants.course_date_id
     and (d.ends_at <= ${currentTimeSql} or d.status_id = ${canceled} or d.deleted_at is not null))`;
-/** Of the row of `participants`. */
+/** True for the row of `participants` that owes nothing. */
 export const owesNothing = `(participants.status_id = ${deregistered} or ${waits} and ${hasEnded})`;
 
-/** Of the row of `orders`: its lines with those to whom something of them is charged. */
+/** The lines of the row of `orders` with those to whom something of them is charged. */
 const charged = `from order_lines
   cross join lateral ${sharesSql('order_lines')} s
   join participants on participants.provider_id = order_lines.provider_id and participants.id = s.participant_id

@@ -2,6 +2,7 @@ import { Type, type Static } from '@sinclair/typebox';
 import { toNumber, toMinorUnits } from '../../../core/money.ts';
 import { t } from '../../../core/schema/types.ts';
 import { formatTimestamp } from '../../../core/timestamps.ts';
+import type { products } from '../../../database/tables/courses.ts';
 import { orders } from '../../../database/tables/orders.ts';
 import { Address } from '../../people/customers/schema.ts';
 import { OrderUser } from '../order-lines/schema.ts';
@@ -162,13 +163,10 @@ function toTotals(row: OrderRow): Static<typeof Totals> {
 }
 
 /** A stored product; the price is for one, without VAT. */
-export type ProductFound = {
-  id: number;
-  courseId: number;
-  price: string;
-  currency: string;
-  vatPercentage: string;
-};
+export type ProductFound = Pick<
+  typeof products.$inferSelect,
+  'id' | 'courseId' | 'price' | 'currency' | 'vatPercentage'
+>;
 
 /** A course date with the prices of its course. */
 export type PricedDate = {

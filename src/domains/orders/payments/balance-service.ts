@@ -1,4 +1,5 @@
 import { eq, inArray, ne, or, sql, type SQL } from 'drizzle-orm';
+import { Problem } from '../../../core/errors.ts';
 import { toMinorUnits } from '../../../core/money.ts';
 import { canceled, participantStatus } from '../../../core/reference/statuses.ts';
 import type { Ctx } from '../../../database/context.ts';
@@ -51,7 +52,7 @@ async function findWaiting(school: School, bookingId: number) {
     .from(participants)
     .innerJoin(courseDates, sameTenant(courseDates, participants, eq(courseDates.id, participants.courseDateId)))
     .where(tenantWhere(school, participants, eq(participants.bookingId, bookingId)));
-  return found!.waiting;
+  return Problem.assertFound(found, 'Booking').waiting;
 }
 
 /** The price of a participant's place with VAT, and whether the participant pays it; undefined without a booking. */
@@ -95,5 +96,5 @@ async function loadSums(school: School, bookingId: number) {
     })
     .from(orders)
     .where(ordersOfBooking(school, bookingId));
-  return found!;
+  return Problem.assertFound(found, 'Booking');
 }

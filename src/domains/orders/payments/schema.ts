@@ -67,7 +67,7 @@ export const Balance = t.NamedObject(
   }),
 );
 
-/** Of an order, with `include[]=balance`. */
+/** The balance of an order, with `include[]=balance`. */
 export type OrderBalance = Static<typeof OrderBalance>;
 export const OrderBalance = t.NamedObject('OrderBalance', {
   ...Balance.properties,

@@ -20,27 +20,20 @@ export const getPayment = async (ctx: Ctx, id: number): Promise<Payment> =>
 
 type School = Pick<Ctx, 'providerId'>;
 
-/** An order with its total and what is due of it. */
-export type Debt = {
-  id: number;
-  kind: string;
-  currency: string;
-  isPaid: boolean;
-  isPartlyPaid: boolean;
-  total: Minor;
-  due: Minor;
-};
+export type Debt = Awaited<ReturnType<typeof findDebt>>;
 
-export async function findDebt(ctx: School, tx: Tx, orderId: number): Promise<Debt> {
+/** An order with its total and what is due of it. */
+export async function findDebt(ctx: School, tx: Tx, orderId: number) {
   const [found] = await tx
     .select({
       ...{ id: orders.id, kind: orders.kind, currency: orders.currency, isPaid: orders.isPaid },
-      ...{ isPartlyPaid, total: orderTotal, due },
+      isPartlyPaid,
+      total: sql`${orderTotal}`.mapWith(toMinorUnits),
+      due: sql`${due}`.mapWith(toMinorUnits),
     })
     .from(orders)
     .where(tenantWhere(ctx, orders, eq(orders.id, orderId)));
-  const { total, due: left, ...order } = Problem.assertFound(found, 'Order');
-  return { ...order, total: toMinorUnits(total), due: toMinorUnits(left) };
+  return Problem.assertFound(found, 'Order');
 }
 
 /** True if nothing is due of an order, or owed of a credit; an order of 0 stays as it is. */
@@ -92,7 +85,7 @@ export async function addPayment(
   const values = parts.map((part) => ({ ...own, ...part, amount: toDecimal(part.amount), reference, paidAt }));
   const isFuture = sql<boolean>`${payments.paidAt}::date > ${now}::timestamptz::date`;
   const added = await tx.insert(payments).values(values).returning({ id: payments.id, isFuture });
-  if (added[0]!.isFuture) throw Problem.invalidFields({ rules: { paid_at: 'date_in_future' } });
+  if (added.some(({ isFuture }) => isFuture)) throw Problem.invalidFields({ rules: { paid_at: 'date_in_future' } });
   await updatePaid(ctx, tx, now, orderId);
   return added.map(({ id }) => id);
 }
@@ -104,7 +97,7 @@ export async function isPaidAtOtherTime(ctx: Ctx, tx: Tx, orderId: number, paidA
   >`bool_or(date_trunc('second', ${payments.paidAt}) = date_trunc('second', ${paidAt}::timestamptz))`;
   const standing = tenantWhere(ctx, payments, eq(payments.orderId, orderId), isNull(payments.reversedAt));
   const [found] = await tx.select({ isEqual }).from(payments).where(standing);
-  return found!.isEqual === false;
+  return found?.isEqual === false;
 }
 
 /** Finds the payment with an equal reference instead, if it has the same amount. */
@@ -151,7 +144,7 @@ async function findByReference(ctx: Ctx, tx: Tx, orderId: number, reference: str
     .from(payments)
     .where(tenantWhere(ctx, payments, ofOrder))
     .orderBy(asc(payments.id));
-  return found.filter(({ createdAt }) => createdAt === found[0]!.createdAt);
+  return found.filter(({ createdAt }) => createdAt === found[0]?.createdAt);
 }
 
 /** A payment of an order lowers what is due; a refund, which is negative, what is owed of it or of a credit. */
@@ -195,13 +188,13 @@ export async function reversePayments(ctx: Ctx, tx: Tx, now: string, orderId: nu
 
 /** Applies what the credits of an order still owe to what is due of it; of a credit, those of its order. */
 async function applyCredits(ctx: School, tx: Tx, now: string, id: number) {
-  const match = (condition: SQL) => tenantWhere(ctx, orders, condition);
+  const match = (condition: SQL | undefined) => tenantWhere(ctx, orders, condition);
   const [order] = await tx
     .select({ firstOrderId: orders.firstOrderId, kind: orders.kind })
     .from(orders)
     .where(match(eq(orders.id, id)));
-  const orderId = order?.kind === 'credit' ? order.firstOrderId! : id;
-  const ofOrder = match(and(eq(orders.firstOrderId, orderId), eq(orders.kind, 'credit'))!);
+  const orderId = (order?.kind === 'credit' ? order.firstOrderId : null) ?? id;
+  const ofOrder = match(and(eq(orders.firstOrderId, orderId), eq(orders.kind, 'credit')));
   const credits = await tx.select({ id: orders.id, due }).from(orders).where(ofOrder).orderBy(asc(orders.id));
   let { due: left } = await findDebt(ctx, tx, orderId);
   for (const credit of credits) {

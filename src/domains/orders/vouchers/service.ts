@@ -82,6 +82,5 @@ export async function validateVoucher(ctx: Ctx, code: string) {
     .where(tenantWhere(ctx, vouchers, sql`${caseFolded(vouchers.code)} = ${caseFolded(code)}`))
     .orderBy(desc(sql`${vouchers.deletedAt} is null`), desc(vouchers.id))
     .limit(1);
-  if (!voucher) throw Problem.notFound('Voucher');
-  return { successful: true, voucher: toVoucher(voucher) };
+  return { successful: true, voucher: toVoucher(Problem.assertFound(voucher, 'Voucher')) };
 }

@@ -2,7 +2,7 @@ import { Type, type Static } from '@sinclair/typebox';
 import { ParticipantStatusId } from '../../../core/reference/participant-statuses.ts';
 import { t } from '../../../core/schema/types.ts';
 
-/** Of a participant. */
+/** How much a participant attended. */
 export const AttendanceSummary = t.NamedObject(
   'AttendanceSummary',
   t.member.personal.all({

@@ -3,6 +3,8 @@ import type { Ctx } from '../../../database/context.ts';
 import { formatTimestamp } from '../../../core/timestamps.ts';
 import * as codes from '../../../core/schema/codes.ts';
 import { t } from '../../../core/schema/types.ts';
+import type { courses } from '../../../database/tables/courses.ts';
+import type { bookings } from '../../../database/tables/orders.ts';
 import type { participants } from '../../../database/tables/participants.ts';
 import * as statuses from '../../../core/reference/statuses.ts';
 import { ParticipantDate } from './date-schema.ts';
@@ -111,15 +113,9 @@ export const Attendance = t.NamedObject(
   }),
 );
 
-type Booking = {
-  orderId: number;
-  bookerName: string | null;
-  bookerEmail: string | null;
-  bookerPhone: string | null;
-  bookerLanguageId: string | null;
-};
-
-type CourseRow = { id: number; title: string; reference: string | null; createdAt: string; updatedAt: string };
+type BookerName = 'bookerName' | 'bookerEmail' | 'bookerPhone' | 'bookerLanguageId';
+type Booking = Pick<typeof bookings.$inferSelect, 'orderId' | BookerName>;
+type CourseRow = Pick<typeof courses.$inferSelect, 'id' | 'title' | 'reference' | 'createdAt' | 'updatedAt'>;
 
 export const toParticipantCourse = (row: CourseRow): Static<typeof ParticipantCourse> => ({
   id: row.id,

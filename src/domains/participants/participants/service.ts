@@ -1,5 +1,9 @@
+import { eq } from 'drizzle-orm';
 import { Problem } from '../../../core/errors.ts';
+import type { Tx } from '../../../database/client.ts';
 import type { Ctx } from '../../../database/context.ts';
+import { participants } from '../../../database/tables/participants.ts';
+import { tenantWhere } from '../../../lists/tenant-scope.ts';
 import { participantList } from './list.ts';
 
 /** One participant, deregistered and archived ones too. */
@@ -9,3 +13,10 @@ export const getParticipant = async (
   query: Parameters<typeof participantList.byId>[2] = {},
   isAfterWrite = false,
 ) => Problem.assertFound(await participantList.byId(ctx, id, query, { isAfterWrite }), 'Participant');
+
+/** The row of a participant; throws if there is none. */
+export async function findParticipant(ctx: Ctx, tx: Tx, id: number) {
+  const participant = tenantWhere(ctx, participants, eq(participants.id, id));
+  const [row] = await tx.select().from(participants).where(participant);
+  return Problem.assertFound(row, 'Participant');
+}
