@@ -4,7 +4,8 @@ import { createHash } from 'node:crypto';
 import { Problem } from '../core/errors.ts';
 import type { Tx } from '../database/client.ts';
 import type { Ctx } from '../database/context.ts';
-import { execute, type Queryable } from '../database/statements.ts';
+import { json, statement, typedOrNull, type RowOf } from '../database/statement.ts';
+import type { Queryable } from '../database/statements.ts';
 import { currentTimeSql } from '../database/tables/columns.ts';
 import { isDryRun } from '../core/schema/dry-run.ts';
 import { findAccess } from '../core/schema/types.ts';
@@ -100,11 +101,9 @@ export function withKey<T>(
     const record = await findAnswer(tx, providerId, hashes, onReplay);
     if (record) return tx.rollbackNoChange(record.answer as T);
     const result = await work(tx, now);
-    const { keyHash, fingerprint } = hashes;
-    const values = [providerId, keyHash, fingerprint, JSON.stringify(result), hasCourseUser, now];
     // More slices follow a write without a result; the last one is stored.
     const isStored = tx.affected.changed && result !== undefined && request.method === 'POST';
-    if (isStored) await execute(tx, storeRecord, values);
+    if (isStored) await storeRecord(tx, { providerId, ...hashes, answer: result, hasCourseUser, now });
     return result;
   };
 }
@@ -125,8 +124,40 @@ export async function tryWithKey<T>(
   return answer;
 }
 
-/** `answer` is null once it is erased. */
-export type KeyedAnswer = { fingerprint: string; answer: unknown };
+// Text: many writes wait for these.
+const findRecord = statement(
+  'find_idempotency_record',
+  {
+    takes: { providerId: 'int', keyHash: 'text' },
+    /** `answer` is null once it is erased. */
+    returns: { fingerprint: 'text', answer: typedOrNull<unknown>('json') },
+  },
+  `select fingerprint, answer from idempotency_records
+    where provider_id = :providerId and key_hash = :keyHash and expires_at > ${currentTimeSql}`,
+);
+export type KeyedAnswer = RowOf<typeof findRecord>;
+
+/** Replaces an expired record. */
+const storeRecord = statement(
+  'store_idempotency_record',
+  {
+    takes: {
+      providerId: 'int',
+      keyHash: 'text',
+      fingerprint: 'text',
+      answer: json<unknown>(),
+      hasCourseUser: 'bool',
+      now: 'moment',
+    },
+  },
+  `insert into idempotency_records
+      (provider_id, key_hash, fingerprint, answer, has_course_user, created_at, expires_at)
+    values (:providerId, :keyHash, :fingerprint, :answer, :hasCourseUser, :now,
+      ${currentTimeSql} + interval '24 hours')
+    on conflict (provider_id, key_hash) do update set fingerprint = excluded.fingerprint, booking_id = null,
+      answer = excluded.answer, has_course_user = excluded.has_course_user, created_at = excluded.created_at,
+      expires_at = excluded.expires_at`,
+);
 
 /** The first response to an equal request; undefined for a new key. */
 async function findAnswer(
@@ -136,7 +167,7 @@ async function findAnswer(
   onReplay: () => void,
   known?: Map<string, KeyedAnswer>,
 ) {
-  const [stored] = await execute<KeyedAnswer>(on, findRecord, [providerId, keyHash]);
+  const [stored] = await findRecord(on, { providerId, keyHash });
   const record = stored ?? known?.get(keyHash);
   if (record === undefined) return undefined;
   if (record.fingerprint !== fingerprint) throw keyReused();
@@ -149,23 +180,6 @@ const keyReused = () => Problem.coded('idempotency_key_reused', 'The Idempotency
 
 const responseErased = () =>
   Problem.coded('response_erased', 'The request was carried out, and its response was erased with a person');
-
-const findRecord = {
-  name: 'find_idempotency_record',
-  text: `select fingerprint, answer from idempotency_records
-    where provider_id = $1 and key_hash = $2 and expires_at > ${currentTimeSql}`,
-};
-
-/** Replaces an expired record. */
-const storeRecord = {
-  name: 'store_idempotency_record',
-  text: `insert into idempotency_records
-      (provider_id, key_hash, fingerprint, answer, has_course_user, created_at, expires_at)
-    values ($1, $2, $3, $4, $5, $6, ${currentTimeSql} + interval '24 hours')
-    on conflict (provider_id, key_hash) do update set fingerprint = excluded.fingerprint, booking_id = null,
-      answer = excluded.answer, has_course_user = excluded.has_course_user, created_at = excluded.created_at,
-      expires_at = excluded.expires_at`,
-};
 
 type KeyedRequest = {
   method: string;

@@ -11,7 +11,7 @@ function openLookup() {
   const sent: { hash: string; resolve(result: { rows: Partial<FoundKey>[] }): void }[] = [];
   const query = ({ values }: { values: string[] }) =>
     new Promise((resolve) => void sent.push({ hash: values[0]!, resolve }));
-  const lookup = createKeyLookup({ pool: { query } as never });
+  const lookup = createKeyLookup({ unlocked: { $client: { query } } as never });
   const respond = async (rows: Partial<FoundKey>[] = []) => {
     sent.shift()!.resolve({ rows });
     for (let turn = 0; turn < 3; turn += 1) await nextTurn();

@@ -4,6 +4,7 @@ import type { Ctx } from '../../database/context.ts';
 import type { Settings } from '../../core/settings.ts';
 import { Problem } from '../../core/errors.ts';
 import type { Database, AuditContext } from '../../database/client.ts';
+import { statement } from '../../database/statement.ts';
 import { preferredLanguage } from '../../core/reference/language.ts';
 import { withIdempotency } from '../idempotency.ts';
 import { getRoute } from '../route-name.ts';
@@ -130,19 +131,21 @@ const toAuditContext = (request: FastifyRequest, keyId: number): AuditContext =>
   itemIds: Object.values(request.params as object).filter((value): value is number => typeof value === 'number'),
 });
 
+const storeUse = statement(
+  'store_key_use',
+  { takes: { providerId: 'int', keyId: 'int' } },
+  `insert into api_key_uses (provider_id, key_id, last_used_at) values (:providerId, :keyId, now())
+    on conflict (provider_id, key_id) do update set last_used_at = excluded.last_used_at`,
+);
+
 /** Keys whose use is being recorded, so that a burst of requests records it once. */
 const pendingKeys = new Set<number>();
 
 /** At most once a minute, without a lock; no request waits for it. */
-function recordUse({ pool }: Database, { provider_id, key_id }: FoundKey, request: FastifyRequest) {
+function recordUse({ unlocked }: Database, { provider_id, key_id }: FoundKey, request: FastifyRequest) {
   if (pendingKeys.has(key_id)) return;
   pendingKeys.add(key_id);
-  pool
-    .query({
-      text: `insert into api_key_uses (provider_id, key_id, last_used_at) values ($1, $2, now())
-        on conflict (provider_id, key_id) do update set last_used_at = excluded.last_used_at`,
-      values: [provider_id, key_id],
-    })
+  storeUse(unlocked, { providerId: provider_id, keyId: key_id })
     .catch(() => request.log.debug("a key's last use was not noted"))
     .finally(() => pendingKeys.delete(key_id));
 }

@@ -3,24 +3,36 @@ import { LRUCache } from 'lru-cache';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 import { hashApiKey, mayBeApiKey, type KeyProfile } from '../../core/api-key.ts';
-import type { Versions } from '../../database/context.ts';
 import type { Database } from '../../database/client.ts';
 import { createKeyedQueue } from '../../database/keyed-queue.ts';
+import { statement, typed, typedOrNull, type RowOf } from '../../database/statement.ts';
 
-export type FoundKey = Versions & {
-  provider_id: number;
-  /** The root of the school's parent chain. */
-  fairness_key: number;
-  key_id: number;
-  profile: KeyProfile;
-  origins: string[] | null;
-  is_active: boolean;
-  /** The quarter of an hour of the database's clock. */
-  quarter: string;
-  version: string;
-  /** True if the last use was recorded more than a minute ago. */
-  stale: boolean;
-};
+// Text: each request waits for it.
+const findByHash = statement(
+  'authenticate',
+  {
+    takes: { hash: 'text' },
+    returns: {
+      provider_id: 'int',
+      /** The root of the school's parent chain. */
+      fairness_key: 'int',
+      key_id: 'int',
+      profile: typed<KeyProfile>('text'),
+      origins: typedOrNull<string[]>('json'),
+      is_active: 'bool',
+      /** The quarter of an hour of the database's clock. */
+      quarter: 'text',
+      version: 'text',
+      /** True if the last use was recorded more than a minute ago. */
+      stale: 'bool',
+      ...({ catalog: 'text', dates: 'text', people: 'text', money: 'text', school: 'text', shared: 'text' } as const),
+    },
+    acrossSchools: 'a key finds its school',
+  },
+  `select provider_id, fairness_key, key_id, profile, to_json(origins) as origins, is_active, quarter, version, stale,
+      catalog, dates, people, money, school, shared from find_key(:hash)`,
+);
+export type FoundKey = RowOf<typeof findByHash>;
 
 type Key = string | string[] | undefined;
 
@@ -39,7 +51,7 @@ const unknownKeys = { slots: 2, waiting: 1_000, waitMs: 1_500 };
  * Looks a key up for each request, so that a revoked key is invalid at once. Requests with the same key in one turn of
  * the event loop share one statement.
  */
-export function createKeyLookup({ pool }: Pick<Database, 'pool'>): KeyLookup {
+export function createKeyLookup({ unlocked }: Pick<Database, 'unlocked'>): KeyLookup {
   const inFlight = new Map<string, Promise<FoundKey | undefined>>();
   const known = new LRUCache<string, true>({ max: maxKnown });
   const queue = createKeyedQueue(unknownKeys);
@@ -47,13 +59,9 @@ export function createKeyLookup({ pool }: Pick<Database, 'pool'>): KeyLookup {
   async function query(hash: string) {
     await nextTurn();
     inFlight.delete(hash);
-    const { rows } = await pool.query<FoundKey>({
-      name: 'authenticate',
-      text: 'select * from find_key($1)',
-      values: [hash],
-    });
-    if (rows.length === 0) known.delete(hash);
-    return rows[0];
+    const [found] = await findByHash(unlocked, { hash });
+    if (!found) known.delete(hash);
+    return found;
   }
 
   const queryUnknown = (hash: string, address = '') =>

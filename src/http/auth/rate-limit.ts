@@ -5,6 +5,7 @@ import { LRUCache } from 'lru-cache';
 import { Problem } from '../../core/errors.ts';
 import type { Database } from '../../database/client.ts';
 import type { Ctx } from '../../database/context.ts';
+import { providerLimits } from '../../database/tables/providers.ts';
 import { toAddressKey } from './address-limit.ts';
 
 /** Token bucket of one school: its size, and the tokens added per second. */
@@ -132,19 +133,15 @@ function getHeaders({ content, bucketSize, tokensPerInterval }: TokenBucket) {
   };
 }
 
-type Row = { provider_id: number; per_second: number; burst: number };
-
 /** The limits of single providers, which replace `defaultRate`; read again by `load`. */
 export function createProviderLimits(defaultRate: Rate | undefined) {
   let limits = new Map<number, Rate>();
   const findRate: FindRate = (fairnessKey) => limits.get(Math.abs(fairnessKey)) ?? defaultRate;
   return {
     findRate,
-    async load({ pool }: Pick<Database, 'pool'>) {
-      const { rows } = await pool.query<Row>('select provider_id, per_second, burst from provider_limits');
-      limits = new Map(
-        rows.map(({ provider_id, per_second, burst }) => [provider_id, { perSecond: per_second, burst }]),
-      );
+    async load({ db }: Pick<Database, 'db'>) {
+      const rows = await db.select().from(providerLimits);
+      limits = new Map(rows.map(({ providerId, ...rate }) => [providerId, rate]));
     },
   };
 }

@@ -1,39 +1,43 @@
 import { LRUCache } from 'lru-cache';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Versions } from '../../../database/context.ts';
 import type { Language } from '../../../core/reference/language.ts';
-import { execute, type Queryable } from '../../../database/statements.ts';
+import { json, statement, typedOrNull, type RowOf } from '../../../database/statement.ts';
+import type { Queryable } from '../../../database/statements.ts';
 import type { CatalogSettingsRow } from '../../../domains/school/catalog-settings/schema.ts';
-
-/** A school whose catalog is on, with its settings and the versions of its data. */
-export type CatalogSchool = Versions &
-  Pick<CatalogSettingsRow, 'theme' | 'fields' | 'isIndexed' | 'termsUrl' | 'privacyUrl' | 'withdrawalText' | 'host'> & {
-    providerId: number;
-    fairnessKey: number;
-    uidHost: string | null;
-    slug: string;
-    /** The quarter of an hour of the database's clock. */
-    quarter: string;
-    version: string;
-    title: string;
-    email: string;
-    phone: string;
-    webAddress: string;
-    tagline: string;
-    description: string;
-    /** Of pages for those who ask for none of the languages; null for that of the service. */
-    language: Language | null;
-    orgNr: string;
-    /** Where visitors go, else where letters go. */
-    address: string;
-  };
 
 const addressSql = (kind: 'visit' | 'post') =>
   `nullif(concat_ws(', ', nullif(p.${kind}_address, ''), nullif(btrim(p.${kind}_zip || ' ' || p.${kind}_city), '')), '')`;
 
-const findByName = {
-  name: 'find_catalog',
-  text: `select n.provider_id as "providerId", coalesce(p.root_id, p.id) as "fairnessKey", v.uid_host as "uidHost", c.slug, c.host, c.theme,
+// Text: each request of a catalog waits for it.
+const findByName = statement(
+  'find_catalog',
+  {
+    takes: { name: 'text' },
+    returns: {
+      providerId: 'int',
+      fairnessKey: 'int',
+      uidHost: 'text?',
+      slug: 'text',
+      host: 'text?',
+      theme: json<CatalogSettingsRow['theme']>(),
+      fields: json<CatalogSettingsRow['fields']>(),
+      isIndexed: 'bool',
+      ...({ termsUrl: 'text?', privacyUrl: 'text?', withdrawalText: 'text?' } as const),
+      ...({ title: 'text', email: 'text', phone: 'text', webAddress: 'text', tagline: 'text' } as const),
+      description: 'text',
+      orgNr: 'text',
+      /** Where visitors go, else where letters go. */
+      address: 'text',
+      /** Of pages for those who ask for none of the languages; null for that of the service. */
+      language: typedOrNull<Language>('text'),
+      /** The quarter of an hour of the database's clock. */
+      quarter: 'text',
+      version: 'text',
+      ...({ catalog: 'text', dates: 'text', people: 'text', money: 'text', school: 'text', shared: 'text' } as const),
+    },
+    acrossSchools: 'the name of a catalog finds its school',
+  },
+  `select n.provider_id as "providerId", coalesce(p.root_id, p.id) as "fairnessKey", v.uid_host as "uidHost", c.slug, c.host, c.theme,
       c.fields, c.is_indexed as "isIndexed", c.terms_url as "termsUrl", c.privacy_url as "privacyUrl",
       c.withdrawal_text as "withdrawalText", p.title, coalesce(nullif(p.email_booking, ''), p.email) as email, p.phone,
       p.web_address as "webAddress", p.text_tagline as tagline, p.text_description as description, p.org_nr as "orgNr",
@@ -48,8 +52,10 @@ const findByName = {
       join providers p on p.id = n.provider_id and p.is_active and p.closed_at is null
       join provider_state s on s.provider_id = n.provider_id
       cross join service_state v
-    where n.name = $1`,
-};
+    where n.name = :name`,
+);
+/** A school whose catalog is on, with its settings and the versions of its data. */
+export type CatalogSchool = RowOf<typeof findByName>;
 
 /**
  * Looks the school of a catalog up for each request, so that no page is stale; requests of one turn of the event loop
@@ -62,7 +68,7 @@ export function createSchoolLookup(on: Queryable) {
   async function query(name: string) {
     await nextTurn();
     inFlight.delete(name);
-    const [found] = await execute<CatalogSchool>(on, findByName, [name]);
+    const [found] = await findByName(on, { name });
     if (found) known.set(name, true);
     else known.delete(name);
     return found;

@@ -1,9 +1,12 @@
+import { and, eq, exists, like, notLike } from 'drizzle-orm';
+import { alias } from 'drizzle-orm/pg-core';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { IncomingMessage } from 'node:http';
 import { Problem } from '../../../core/errors.ts';
 import { parseProviderId } from '../../../core/secrets.ts';
 import { startPeriodic, warnOfFailure } from '../../../database/periodic.ts';
-import { execute, type Queryable } from '../../../database/statements.ts';
+import type { UnlockedStore } from '../../../database/reader.ts';
+import { catalogNames } from '../../../database/tables/providers.ts';
 import { limitByAddress } from '../../../http/auth/address-limit.ts';
 import { sendError, type PageErrorFormatter } from '../../../http/errors/error-handler.ts';
 
@@ -11,12 +14,20 @@ import { sendError, type PageErrorFormatter } from '../../../http/errors/error-h
 export const ownHost = { catalogHost: 'own' };
 
 /** The names of the catalogs that have a host name of their own: host names have a dot, slugs have none. */
-const listHosts = {
-  name: 'list_catalog_hosts',
-  text: `select n.name, n.provider_id as "providerId" from catalog_names n
-    where exists (select from catalog_names h where h.provider_id = n.provider_id and h.name like '%.%')
-    order by n.name not like '%.%', n.name limit 100000`,
-};
+function listHosts(on: UnlockedStore) {
+  const { name, providerId } = catalogNames;
+  const host = alias(catalogNames, 'host');
+  const hosts = on
+    .select({ name: host.name })
+    .from(host)
+    .where(and(eq(host.providerId, providerId), like(host.name, '%.%')));
+  return on
+    .select({ name, providerId })
+    .from(catalogNames)
+    .where(exists(hosts))
+    .orderBy(notLike(name, '%.%'), name)
+    .limit(100_000);
+}
 
 /** The name in a `Host` header, without its port, and the dot that may end a name. */
 export const toHostName = ({ headers }: Pick<IncomingMessage, 'headers'>) =>
@@ -38,11 +49,10 @@ export function createHostNames() {
   }
 
   /** The host of PUBLIC_URL is never a catalog's. */
-  function keepCurrent(app: FastifyInstance, on: Queryable, publicUrl: string) {
+  function keepCurrent(app: FastifyInstance, on: UnlockedStore, publicUrl: string) {
     const { hostname } = new URL(publicUrl);
     const refresh = async () => {
-      const found = await execute<{ name: string; providerId: number }>(on, listHosts, []);
-      const own = found.filter(({ name }) => name !== hostname);
+      const own = (await listHosts(on)).filter(({ name }) => name !== hostname);
       schools = new Map(own.map(({ name, providerId }) => [name, providerId]));
     };
     const job = { name: 'The look-up of host names', intervalMs: 10_000, isDelayed: true, run: refresh };

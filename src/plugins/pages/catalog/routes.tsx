@@ -35,7 +35,7 @@ export const createCatalogPlugin =
     serveAsset(app, '', catalogStyle);
     serveEmbed(app, services.settings);
     app.setNotFoundHandler(refuseUnknown(services));
-    const lookup = createSchoolLookup({ $client: services.database.pool });
+    const lookup = createSchoolLookup(services.database.unlocked);
     const options = { ...services, hasPersonalPages, lookup, isOwnHost: false };
     await app.register(schoolPages, { ...options, prefix: '/:school' });
   };
@@ -47,14 +47,14 @@ export const ownHostPlugin: FastifyPluginAsync<OwnHostServices> = async (app, se
   hideRoutes(app);
   setErrorFormat(app, formatOwnHost(services.settings));
   app.get('/robots.txt', (_request, reply) => sendRobots(reply, []));
-  const queryable = { $client: services.database.pool };
+  const { unlocked } = services.database;
   addHostConstraint(app, services.hostNames);
-  services.hostNames.keepCurrent(app, queryable, services.settings.publicUrl);
+  services.hostNames.keepCurrent(app, unlocked, services.settings.publicUrl);
   app.addHook('onRoute', (route) => {
     route.constraints = ownHost;
     route.config = { ...route.config, isOnEveryHost: true };
   });
-  await app.register(schoolPages, { ...services, lookup: createSchoolLookup(queryable), isOwnHost: true });
+  await app.register(schoolPages, { ...services, lookup: createSchoolLookup(unlocked), isOwnHost: true });
 };
 
 export const formatOwnHost = (settings: Services['settings']) =>

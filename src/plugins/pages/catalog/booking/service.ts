@@ -1,10 +1,16 @@
+import { and, eq, isNull, sql } from 'drizzle-orm';
 import { hash } from 'node:crypto';
 import { deriveProviderSecret, hashSecret } from '../../../../core/secrets.ts';
 import type { DateSpan } from '../../../../core/date-format.ts';
 import type { Ctx } from '../../../../database/context.ts';
 import type { Tx } from '../../../../database/client.ts';
 import { loadServiceSecret } from '../../../../database/service-state.ts';
-import { execute, type Queryable } from '../../../../database/statements.ts';
+import type { UnlockedStore } from '../../../../database/reader.ts';
+import { bookingLinks } from '../../../../database/tables/access.ts';
+import { catalogPosts, recipientHash } from '../../../../database/tables/catalog-posts.ts';
+import { currentTime } from '../../../../database/tables/columns.ts';
+import { bookings, orders } from '../../../../database/tables/orders.ts';
+import { sameTenant, tenantWhere } from '../../../../lists/tenant-scope.ts';
 import type { BookingInput } from '../../../../domains/bookings/booking/body-schema.ts';
 import { bookingAreas, bookWithin } from '../../../../domains/bookings/booking/service.ts';
 import { createLink } from '../../../../domains/messages/links/service.ts';
@@ -17,7 +23,6 @@ import type { BookingQuote } from '../../../../domains/bookings/booking/quote-se
 import { AddressLimited, hashAddress } from '../forms.ts';
 import type { BookingFields } from './form.ts';
 import { formLimits } from './limits.ts';
-import * as sql from './sql.ts';
 
 /** The price that was shown is not that of the booking. */
 export class PriceChanged extends Error {}
@@ -45,15 +50,27 @@ const trimmed = (_name: string, value: unknown) =>
   typeof value === 'string' ? value.trim().replace(/\s+/g, ' ') : value;
 
 /** True if the booking of a key is one of these fields; of a server of the version before this is not known. */
-export const isPostOf = ({ fingerprint }: sql.PostFound, own: string) => fingerprint === null || fingerprint === own;
+export const isPostOf = ({ fingerprint }: PostFound, own: string) => fingerprint === null || fingerprint === own;
 
 /** The secret of the payer's page. */
 export const toToken = async ({ providerId, unlockedStore }: Ctx, key: string) =>
   deriveProviderSecret(await loadServiceSecret(unlockedStore), providerId, 'booking link', key);
 
-/** The booking of a key. */
-export async function findPost(on: Queryable, providerId: number, key: string) {
-  const [found] = await execute<sql.PostFound>(on, sql.findPost, [providerId, hashSecret(key)]);
+const ofLastDay = sql<boolean>`${catalogPosts.createdAt} > ${currentTime} - interval '24 hours'`;
+
+type PostFound = NonNullable<Awaited<ReturnType<typeof findPost>>>;
+
+/** The booking of a key. The receipt goes to its booker first. */
+export async function findPost(on: UnlockedStore, providerId: number, key: string) {
+  const booker = recipientHash(catalogPosts.providerId, bookings.bookerEmail);
+  const mailedTo = sql<
+    string | null
+  >`case when ${catalogPosts.recipients} @> array[${booker}] then ${bookings.bookerEmail} end`;
+  const [found] = await on
+    .select({ bookingId: bookings.id, isOpen: ofLastDay, fingerprint: catalogPosts.fingerprint, mailedTo })
+    .from(catalogPosts)
+    .innerJoin(bookings, sameTenant(bookings, catalogPosts, eq(bookings.id, catalogPosts.bookingId)))
+    .where(tenantWhere({ providerId }, catalogPosts, eq(catalogPosts.keyHash, hashSecret(key))));
   return found;
 }
 
@@ -77,12 +94,12 @@ export async function bookByForm(ctx: Ctx, { key, fingerprint, ip, version, date
   const [token, address] = await Promise.all([toToken(ctx, key), hashAddress(ctx, ip)]);
   await ctx.write(bookingAreas, async (tx, now) => {
     const { providerId } = ctx;
-    const keyHash = hashSecret(key);
     const emails = listEmails(input);
     const receipts = await isMailSwitchedOn(ctx, tx, 'receipt');
-    const [known, [link], counts, isSent] = await Promise.all([
+    const [known, links, counts, isSent] = await Promise.all([
       findPost(tx, providerId, key),
-      execute(tx, sql.findFormLink, [providerId, hashSecret(token)]),
+      // It remains longer than the record of the form.
+      tx.$count(bookingLinks, tenantWhere(ctx, bookingLinks, eq(bookingLinks.hash, hashSecret(token)))),
       countPosts(ctx, tx, address),
       decideFormMails(ctx, tx, receipts ? emails : emails.slice(0, 1)),
     ]);
@@ -91,7 +108,7 @@ export async function bookByForm(ctx: Ctx, { key, fingerprint, ip, version, date
       tx.rollbackNoChange();
       return;
     }
-    if (link) throw new FormEnded();
+    if (links > 0) throw new FormEnded();
     const places = emails.length - 1;
     if (counts.posts >= formLimits.postsPerHour) throw new AddressLimited('posts');
     if (counts.unpaidPlaces + places > formLimits.unpaidPlacesPerDay) throw new AddressLimited('places');
@@ -104,8 +121,10 @@ export async function bookByForm(ctx: Ctx, { key, fingerprint, ip, version, date
     const { summary } = await bookWithin(ctx, tx, now, input, [], { assertAgreed, mails });
     const bookingId = Number(summary.booking_id);
     const mailed = emails.filter((_email, n) => isSent[n]);
-    const values = [providerId, keyHash, bookingId, address, places, JSON.stringify(mailed), fingerprint];
-    await execute(tx, sql.storePost, values);
+    const recipients = sql`array(
+      select ${recipientHash(providerId, sql`email`)} from json_array_elements_text(${JSON.stringify(mailed)}) email)`;
+    const post = { bookingId, addressHash: address, places, recipients, fingerprint };
+    await tx.insert(catalogPosts).values({ providerId, keyHash: hashSecret(key), ...post, createdAt: currentTime });
     await createLink(tx, { providerId, bookingId, participantId: null }, { token });
   });
 }
@@ -116,7 +135,20 @@ const listEmails = ({ booker_email, participants = [] }: BookingInput) => [
   ...participants.map(({ email }) => email ?? ''),
 ];
 
-export async function countPosts({ providerId }: Ctx, tx: Tx, address: string) {
-  const [counts] = await execute<sql.PostCounts>(tx, sql.countPosts, [providerId, address]);
-  return counts!;
+/** Counts the posts of an address, and its places that nobody has paid for, those of free courses too. */
+export async function countPosts(ctx: Ctx, tx: Tx, address: string) {
+  const ofAddress = tenantWhere(ctx, catalogPosts, eq(catalogPosts.addressHash, address));
+  const inLastHour = sql`${catalogPosts.createdAt} > ${currentTime} - interval '1 hour'`;
+  const price = sql`${orders.totalBeforeDiscounts} - ${orders.totalDiscounts} + ${orders.totalVat}`;
+  const isPaid = and(eq(orders.id, bookings.orderId), eq(orders.isPaid, true), sql`${price} > 0`);
+  const [posts, [unpaid]] = await Promise.all([
+    tx.$count(catalogPosts, and(ofAddress, inLastHour)),
+    tx
+      .select({ places: sql<number>`coalesce(sum(${catalogPosts.places}), 0)::int` })
+      .from(catalogPosts)
+      .innerJoin(bookings, sameTenant(bookings, catalogPosts, eq(bookings.id, catalogPosts.bookingId)))
+      .leftJoin(orders, sameTenant(orders, bookings, isPaid))
+      .where(and(ofAddress, isNull(orders.id), ofLastDay)),
+  ]);
+  return { posts, unpaidPlaces: unpaid?.places ?? 0 };
 }
