@@ -10,7 +10,7 @@ import {
   readLines,
 } from '../../src/plugins/backup/erasures.ts';
 import { queryBuilderOn } from '../../src/database/reader.ts';
-import { mailFilesJobs } from '../../src/plugins/delivery/mail/files.ts';
+import { mailFilesJobs } from '../../src/plugins/delivery/mail/transport.ts';
 import { plugins } from '../../src/plugins.ts';
 import { temporaryFolder } from '../support/processes.ts';
 

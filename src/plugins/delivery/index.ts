@@ -20,10 +20,7 @@ const outboxTask: Task = {
 export const delivery = definePlugin({
   name: 'delivery',
   settings: deliverySettings,
-  commands: [
-    { names: ['webhook'], load: async () => (await import('./webhooks/commands.ts')).webhookCommands },
-    { names: ['mail'], load: async () => (await import('./mail/commands.ts')).mailCommands },
-  ],
+  commands: [{ names: ['webhook', 'mail'], load: async () => (await import('./commands.ts')).deliveryCommands }],
   async operations(config) {
     const [{ mailRoutes }, { webhookRoutes }, { webhookMessages }] = await Promise.all([
       import('./mail/routes.ts'),

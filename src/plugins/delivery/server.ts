@@ -1,8 +1,7 @@
 import { toSettings } from '../../core/config.ts';
 import type { ServerContext, ServerPart } from '../../interfaces/plugin/define-plugin.ts';
 import { slots, startMail } from './mail/deliveries.ts';
-import { fileTransport, smtpTransport } from './mail/transport.ts';
-import { mailFilesJobs } from './mail/files.ts';
+import { fileTransport, mailFilesJobs, smtpTransport } from './mail/transport.ts';
 import { deliverySettings, mailsWait } from './settings.ts';
 import { startWebhooks, wakeupsJob } from './webhooks/deliveries.ts';
 

@@ -21,9 +21,9 @@ import {
   type SystemCheck,
 } from '../../interfaces/plugin/checks.ts';
 import { within, type CreateArea } from '../../interfaces/plugin/metrics.ts';
-import { getDeliveryCounters } from './counters.ts';
 import { recipient } from './mail/service.ts';
 import { deliverySettings, mailsWait, noAddress } from './settings.ts';
+import { getDeliveryCounters } from './worker.ts';
 
 const ago = (interval: string) => sql`now() - ${interval}::interval`;
 const ageOf = (moment: SQL) => sql<number | null>`extract(epoch from now() - ${moment})::float8`;

@@ -5,7 +5,7 @@ import { hashSecret } from '../../../src/core/secrets.ts';
 import { products } from '../../../src/database/tables/courses.ts';
 import { toToken } from '../../../src/plugins/pages/catalog/booking/service.ts';
 import { hashAddress } from '../../../src/plugins/pages/catalog/forms.ts';
-import { letterTexts } from '../../../src/plugins/delivery/mail/messages.ts';
+import { letterTexts } from '../../../src/plugins/delivery/mail/letter.tsx';
 import { createLink } from '../../../src/domains/messages/links/service.ts';
 import { book, bookOrFail, createVoucher, person, statusesOnDate } from '../../support/booking.ts';
 import { openOwnHost } from '../../support/catalog.ts';

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { getDeliveryCounters } from '../../../src/plugins/delivery/counters.ts';
+import { getDeliveryCounters } from '../../../src/plugins/delivery/worker.ts';
 import { mailCheck } from '../../../src/plugins/delivery/watched.ts';
 import { stopMs } from '../../../src/plugins/delivery/mail/deliveries.ts';
 import { retryMails } from '../../../src/plugins/delivery/mail/service.ts';

@@ -1,7 +1,7 @@
 import { Resolver } from 'node:dns/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { post } from '../../../src/plugins/delivery/webhooks/post.ts';
+import { post } from '../../../src/plugins/delivery/webhooks/attempt.ts';
 import {
   attemptsOf,
   createTag,

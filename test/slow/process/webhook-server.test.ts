@@ -47,7 +47,7 @@ test('SIGTERM with a message in flight repeats none, and WEBHOOKS=off sends none
 
 const script = `
   import { Resolver } from 'node:dns/promises';
-  import { post } from './src/plugins/delivery/webhooks/post.ts';
+  import { post } from './src/plugins/delivery/webhooks/attempt.ts';
   Object.assign(Resolver.prototype, { resolve4: async () => ['127.0.0.1'], resolve6: async () => [] });
   const options = { headers: {}, body: '{}', timeoutMs: 5000, policy: { allow: ['127.0.0.1'] } };
   const results = [];

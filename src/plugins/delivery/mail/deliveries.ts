@@ -3,25 +3,18 @@ import { LRUCache } from 'lru-cache';
 import type { Settings } from '../../../core/settings.ts';
 import { isEmailAddress } from '../../../core/text.ts';
 import type { Database } from '../../../database/client.ts';
-import { execute } from '../../../database/statements.ts';
-import { mailPurposes } from '../../../database/tables/outbox.ts';
-import { createInterestLink } from '../../../domains/courses/interests/service.ts';
-import { linkUrl } from '../../../domains/messages/links/schema.ts';
-import { createLink } from '../../../domains/messages/links/service.ts';
-import { tokenUrl } from '../../../domains/school/auth/schema.ts';
-import { createMailToken } from '../../../domains/school/auth/token-service.ts';
+import { mailPurposes, type MailPurpose } from '../../../database/tables/outbox.ts';
 import { noAddress } from '../settings.ts';
 import { startWorker, type Ending, type WorkerLog } from '../worker.ts';
-import { compose, loadExtras } from './compose.ts';
-import { createEndings, toAll, toErrorLine, type ClaimedMail, type Endings } from './endings.ts';
-import { findMail } from './find-mail.ts';
-import { toMailData, type MailData, type MailRow } from './mail-data.ts';
-import { composeCalendar, mailName, toMessage } from './message.ts';
-import { prepareNotice, waitForDigest } from './notices/deliver.ts';
-import { outdatedReason } from './outdated.ts';
-import { findRefusal, refuseAddress } from './refusals.ts';
+import { accounts, prepareDisabledWebhook, prepareRefusedAddress } from './accounts.ts';
+import { createEndings, findRefusal, refuseAddress, toAll, toErrorLine, type ClaimedMail } from './endings.ts';
+import { prepareConfirmation, preparePublishedDate } from './interests.ts';
+import { mailName, toMessage } from './letter.tsx';
+import { loadMail, type Prepare, type Sources, type StoredMail } from './mails.ts';
+import { prepareNotice, waitForDigest } from './notices.ts';
+import { places } from './places.ts';
 import { claimMails } from './sql.ts';
-import { toFailure, toRefused, type Message, type Transport } from './transport.ts';
+import { toFailure, toRefused, type Transport } from './transport.ts';
 
 /** Mails per minute, spread evenly; 0 is no limit. */
 export function createRate(perMinute: number) {
@@ -116,82 +109,77 @@ export function startMail(options: MailOptions) {
 
 /** Loads the mail, creates its token, composes the message and sends it. */
 async function deliver(
-  { database, settings, transport, from }: MailOptions,
-  endings: Endings,
+  options: MailOptions,
+  endings: ReturnType<typeof createEndings>,
   claimed: ClaimedMail,
 ): Promise<Ending> {
-  const on = database.unlocked;
-  const [found] = await execute<MailRow>(on, findMail, [claimed.providerId, claimed.id]);
-  if (!found) return endings.dropped(claimed, 'it was deleted');
-  const mail = toMailData(found, settings);
-  const reason = outdatedReason(mail);
-  if (reason !== null) return endings.dropped(claimed, reason);
+  const { database, transport, from } = options;
+  const stored = await loadMail(database.unlocked, claimed);
+  if (!stored) return endings.dropped(claimed, 'it was deleted');
+  const prepared = await prepareMail(options, stored, claimed);
+  if ('outdated' in prepared) return endings.dropped(claimed, prepared.outdated);
+  const { mail, write } = prepared;
   if (!isEmailAddress(mail.email)) return endings.failed(claimed, noAddress, 'other', true);
   const refusal = await findRefusal(database, mail);
   if (refusal !== undefined)
     return endings.failed(claimed, `The mail server has refused this address: ${refusal}`, 'recipient');
-  const send = (message: Message, token: string[] = []) =>
-    transport.send(message, mailName(mail)).then(
-      (done) => endings.sent(claimed, done),
-      (error: unknown) => {
-        const problem = toErrorLine(error, [...transport.secrets, ...token, mail.email]);
-        const failure = toFailure(error);
-        const wasRefused = mail.lastFailure === 'message';
-        // Its attempts count from the first time that the message was refused, which `failure` keeps; an outage is none.
-        for (const one of toAll(claimed)) {
-          if (failure === 'message' && !wasRefused) one.attempts = 1;
-          if (failure === null && wasRefused) one.attempts -= 1;
-        }
-        const ending = endings.failed(claimed, problem, failure ?? (wasRefused ? 'message' : null));
-        if (toRefused(error) !== 'address') return ending;
-        return {
-          ...ending,
-          mark: () => refuseAddress(database, mail, problem, message.subject).then(ending.mark),
-        };
-      },
-    );
-  if (mail.isNotice) {
-    const prepared = await prepareNotice(on, claimed, mail, settings.timezone);
-    if (prepared === 'waits') return endings.waiting(claimed, () => waitForDigest(on, claimed));
-    if ('outdated' in prepared) return endings.dropped(claimed, prepared.outdated);
-    return send(toMessage(mail, prepared.letter, null, from, prepared.name));
-  }
-  const link = await createMailLink(on, settings, mail);
-  if (link === undefined) return endings.dropped(claimed, endOfLink(mail));
-  const extras = await loadExtras(database, settings, mail);
-  const letter = compose(mail, settings, link === null ? extras : { ...extras, link: link.href });
-  const message = toMessage(mail, letter, composeCalendar(mail, settings, from), from);
-  return send(message, link ? [link.token] : []);
+  const written = await write();
+  if (written === 'waits') return endings.waiting(claimed, () => waitForDigest(database.unlocked, claimed));
+  if ('outdated' in written) return endings.dropped(claimed, written.outdated);
+  const message = toMessage(mail, written, from);
+  return transport.send(message, mailName(mail)).then(
+    (done) => endings.sent(claimed, done),
+    (error: unknown) => {
+      const problem = toErrorLine(error, [...transport.secrets, ...(written.token ? [written.token] : []), mail.email]);
+      const failure = toFailure(error);
+      const wasRefused = mail.failure === 'message';
+      // Its attempts count from the first time that the message was refused, which `failure` keeps; an outage is none.
+      for (const one of toAll(claimed)) {
+        if (failure === 'message' && !wasRefused) one.attempts = 1;
+        if (failure === null && wasRefused) one.attempts -= 1;
+      }
+      const ending = endings.failed(claimed, problem, failure ?? (wasRefused ? 'message' : null));
+      if (toRefused(error) !== 'address') return ending;
+      return {
+        ...ending,
+        mark: () => refuseAddress(database, mail, problem, message.subject).then(ending.mark),
+      };
+    },
+  );
 }
 
-function endOfLink({ interestId, bookingId }: MailData) {
-  if (interestId !== null) return 'its interest has ended';
-  return bookingId === null ? 'its link has ended in the meantime' : 'its course is over';
-}
-
-/** Receipts leave the link of the page on which the booking was made, and reminders all others. */
-const replacedLinks: { [purpose in MailData['purpose']]?: 'mailed' | 'none' } = {
-  booking_receipt: 'mailed',
-  reminder: 'none',
+/** The group of each purpose, and the letters in it. */
+const groups: Record<MailPurpose, Prepare> = {
+  invitation: accounts('invitation'),
+  account_created: accounts('account_created'),
+  receipt: places('receipt'),
+  deregistration: places('deregistration'),
+  offer: places('offer'),
+  promotion: places('promotion'),
+  swap: places('swap', { booker: 'swapped_out', former: 'swapped_out' }),
+  move: places('move', { booker: 'move_of_booking' }),
+  moved_away: (...mail) => (isToStaff(mail[1]) ? prepareNotice : places('moved_away'))(...mail),
+  date_canceled: places('date_canceled'),
+  date_changed: places('date_changed'),
+  reminder: places('reminder', { booker: 'reminder_of_booking' }),
+  booking_link: places('booking_link'),
+  booking_receipt: places('booking_receipt'),
+  notice_booked: prepareNotice,
+  notice_canceled: prepareNotice,
+  notice_full: prepareNotice,
+  notice_under_minimum: prepareNotice,
+  notice_budget: prepareNotice,
+  webhook_disabled: prepareDisabledWebhook,
+  address_refused: prepareRefusedAddress,
+  interest_confirmation: prepareConfirmation,
+  date_published: preparePublishedDate,
 };
+const isToStaff = ({ userId, bookingId }: StoredMail) => userId === null && bookingId === null;
 
-/** A new link beside those of earlier attempts; null without one, undefined for a mail that is of no use any more. */
-async function createMailLink(on: Database['unlocked'], settings: Settings, mail: MailData) {
-  const { id, purpose, providerId, bookingId, interestId, isToBooker } = mail;
-  if (purpose === 'invitation' || purpose === 'account_created') {
-    const token = await createMailToken(on, 'password', mail, id);
-    return token === undefined ? undefined : { token, href: tokenUrl(settings, 'password', token) };
-  }
-  if (purpose === 'interest_confirmation') {
-    const token = await createInterestLink(on, { providerId, interestId: interestId!, mailId: id });
-    return token === undefined ? undefined : { token, href: linkUrl(settings, 'interest', token) };
-  }
-  const isOfPayer =
-    purpose === 'booking_link' || purpose === 'booking_receipt' || (purpose === 'reminder' && isToBooker);
-  if (purpose !== 'offer' && !isOfPayer) return null;
-  const kind = purpose === 'offer' ? 'offer' : 'booking';
-  const subject = { providerId, bookingId: bookingId!, participantId: purpose === 'offer' ? mail.participantId : null };
-  const token = await createLink(on, subject, { mailId: id, replaces: replacedLinks[purpose] ?? 'all' });
-  if (token === undefined) return purpose === 'booking_receipt' ? null : undefined;
-  return { token, href: linkUrl(settings, kind, token) };
+export function prepareMail(sources: Sources, mail: StoredMail, claimed: ClaimedMail): ReturnType<Prepare> {
+  const drop = async (outdated: string) => Promise.resolve({ outdated });
+  if (mail.isDetached) return drop('its admin user is detached in the meantime');
+  if (mail.isErased) return drop('its course user is erased in the meantime');
+  if (mail.isPlaceholder) return drop('its participant has no name');
+  return groups[mail.purpose](sources, mail, claimed);
 }

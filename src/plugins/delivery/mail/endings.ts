@@ -1,12 +1,13 @@
 import { eq, inArray, isNull, sql } from 'drizzle-orm';
 import { toOneLine } from '../../../core/text.ts';
 import type { Database } from '../../../database/client.ts';
-import { outbox, type MailFailure } from '../../../database/tables/outbox.ts';
-import { tenantWhere } from '../../../lists/tenant-scope.ts';
 import type { RowOf } from '../../../database/statement.ts';
-import { getDeliveryCounters } from '../counters.ts';
-import { pauseAfter, type Ending } from '../worker.ts';
-import { claimMails, deleteMails, markFailed, markSent } from './sql.ts';
+import { caseFolded } from '../../../database/tables/columns.ts';
+import { outbox, refusedAddresses, type MailFailure } from '../../../database/tables/outbox.ts';
+import { tenantWhere } from '../../../lists/tenant-scope.ts';
+import { getDeliveryCounters, pauseAfter, type Ending } from '../worker.ts';
+import type { Mail } from './mails.ts';
+import { deleteMails, markFailed, markSent, storeRefusal, type claimMails } from './sql.ts';
 import type { Transport } from './transport.ts';
 
 export type Attempted = { id: number; attempts: number };
@@ -41,16 +42,10 @@ const toTitle = (mail: ClaimedMail) => {
   return length === 1 ? `Mail ${mail.id}` : `Mail ${mail.id}, a digest of ${length} notices,`;
 };
 
-export type Endings = ReturnType<typeof createEndings>;
+type Options = { database: Pick<Database, 'counters' | 'unlocked'>; transport: Pick<Transport, 'result'> };
 
 /** The endings of an attempt, which are counted. All notices of a digest end as it does. */
-export function createEndings({
-  database,
-  transport: { result },
-}: {
-  database: Pick<Database, 'counters' | 'unlocked'>;
-  transport: Pick<Transport, 'result'>;
-}) {
+export function createEndings({ database, transport: { result } }: Options) {
   const { unlocked } = database;
   const { mails } = getDeliveryCounters(database);
   let lastSentAt = -Infinity;
@@ -106,4 +101,27 @@ export function createEndings({
 export function toErrorLine(error: unknown, secrets: string[]) {
   const message = error instanceof Error ? error.message : String(error);
   return toOneLine(secrets.reduce((text, secret) => text.replaceAll(secret, '***'), message));
+}
+
+/** Answer of the mail server that has refused the recipient; undefined unless one has. */
+export async function findRefusal({ unlocked }: Pick<Database, 'unlocked'>, mail: Mail) {
+  const isRecipient = eq(caseFolded(refusedAddresses.email), caseFolded(mail.email));
+  const [found] = await unlocked
+    .select({ reason: refusedAddresses.reason })
+    .from(refusedAddresses)
+    .where(tenantWhere(mail, refusedAddresses, isRecipient, isNull(refusedAddresses.liftedAt)));
+  return found?.reason;
+}
+
+export function refuseAddress(
+  database: Pick<Database, 'withAudit'>,
+  { id: mailId, providerId, email }: Mail,
+  reason: string,
+  subject: string,
+) {
+  const audited = database.withAudit({ actor: 'server', actorId: null, action: 'mail delivery' });
+  return audited.write([providerId], ['people'], async (tx, now) => {
+    const stored = await storeRefusal(tx, { providerId, email, reason, now, subject, mailId });
+    if (stored.length === 0) tx.rollbackNoChange();
+  });
 }

@@ -2,7 +2,16 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { render } from 'preact-render-to-string';
 import type { Language } from '../../../core/reference/language.ts';
-import type { Fact } from './facts.ts';
+import type { MailCalendar } from './calendar.ts';
+import type { Mail, Written } from './mails.ts';
+import { en, type LetterTexts } from './messages/en.ts';
+import { no } from './messages/no.ts';
+import type { Message } from './transport.ts';
+
+export const letterTexts: Record<Language, LetterTexts> = { en, no };
+
+/** Names with their values, line by line. */
+export type Fact = { name: string; lines: string[]; isList?: boolean; hasLinks?: boolean };
 
 /** Facts below a title. Those of amounts have the amount in the first line. */
 export type Section = { title: string; rows: Fact[]; isAmounts?: boolean };
@@ -23,7 +32,66 @@ export type Letter = {
   footer: string[];
 };
 
-export function toText({ greeting, opening, facts, sections, button, closing, sender, footer }: Letter) {
+type Content = Partial<Omit<Letter, 'button'>> & { button?: { label: string; href: string; closing: string[] } | null };
+
+export const isNotEmpty = (text: string | null | undefined): text is string => Boolean(text);
+
+export const withoutEmpty = (facts: (Omit<Fact, 'lines'> & { lines: (string | null | undefined)[] })[]): Fact[] =>
+  facts.map((fact) => ({ ...fact, lines: fact.lines.filter(isNotEmpty) })).filter(({ lines }) => lines.length > 0);
+
+/** A letter with the greeting, the regards and the contact data that all have. */
+export function composeLetter(
+  { language, words, firstname, school, contact, phone, webAddress }: Mail,
+  [subject, ...opening]: [subject: string, ...opening: (string | null | undefined)[]],
+  { button = null, closing = button?.closing ?? [], ...content }: Content = {},
+): Letter {
+  const texts = letterTexts[language];
+  return {
+    ...{ language, subject, facts: [], sections: [], button },
+    greeting: words.greeting ?? texts.greeting(firstname),
+    opening: opening.filter(isNotEmpty),
+    closing: [...closing, ...(contact === '' ? [] : [texts.questions])],
+    sender: [texts.regards, school, contact, phone, webAddress].filter(isNotEmpty),
+    footer: words.footer?.split('\n').map((line) => line.trimEnd()) ?? [],
+    ...content,
+  };
+}
+
+/** Equal for all attempts, so that recipients can detect duplicates, and unique across databases. */
+export const mailName = ({ createdAt, id }: Pick<Mail, 'createdAt' | 'id'>) => `${createdAt}-${id}`;
+
+/** Sent from the service's address in the school's name; replies go to the school. */
+export function toMessage(mail: Mail, { letter, calendar, name = mailName(mail) }: Written, from: string): Message {
+  const { school, firstname, lastname, email, contact } = mail;
+  return {
+    from: { name: school, address: from },
+    to: { name: `${firstname} ${lastname}`.trim(), address: email },
+    ...(contact === '' ? {} : { replyTo: { name: school, address: contact } }),
+    subject: letter.subject,
+    text: toText(letter),
+    html: toHtml(letter),
+    ...(calendar && toCalendarPart(calendar)),
+    messageId: `<${name}@${from.slice(from.lastIndexOf('@') + 1)}>`,
+    headers: { 'Auto-Submitted': 'auto-generated', 'Content-Language': letter.language },
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  };
+}
+
+function toCalendarPart({ alternative, attachment }: MailCalendar): Pick<Message, 'alternatives' | 'attachments'> {
+  const toPart = ({ method, content }: { method: string; content: string }) => ({
+    content,
+    contentType: `text/calendar; charset=utf-8; method=${method}`,
+    // Base64 keeps its line breaks.
+    contentTransferEncoding: 'base64' as const,
+  });
+  return {
+    ...(alternative && { alternatives: [toPart(alternative)] }),
+    ...(attachment && { attachments: [{ ...toPart(attachment), filename: 'calendar.ics' }] }),
+  };
+}
+
+function toText({ greeting, opening, facts, sections, button, closing, sender, footer }: Letter) {
   const factLines = facts
     .map(({ name, lines }) => `${name}: ${lines.join(`\n${' '.repeat(name.length + 2)}`)}`)
     .join('\n');
@@ -78,7 +146,7 @@ const buttonLink = {
 };
 const small = { ...quiet, fontSize: '14px', overflowWrap: 'anywhere' };
 
-export const toHtml = (letter: Letter) => `<!doctype html>${render(<Sheet {...letter} />)}`;
+const toHtml = (letter: Letter) => `<!doctype html>${render(<Sheet {...letter} />)}`;
 
 const Sheet = ({ language, subject, greeting, opening, facts, sections, button, closing, sender, footer }: Letter) => (
   <html lang={language}>

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, isNotNull, isNull, sql, type SQL } from 'drizzle-orm';
+import { and, asc, desc, eq, getTableColumns, isNotNull, isNull, sql, type SQL } from 'drizzle-orm';
 import { formatTimestamp } from '../../../core/timestamps.ts';
 import { Problem } from '../../../core/errors.ts';
 import type { Database, Reader } from '../../../database/client.ts';
@@ -13,6 +13,8 @@ const recipientSql = `(select ${joinedRecipient} from outbox o ${recipientJoins}
   where o.provider_id = outbox.provider_id and o.id = outbox.id)`;
 export const recipient = sql.raw(recipientSql) as SQL<string | null>;
 
+const hasFailed = isNotNull(outbox.failedAt);
+
 type MailSelection = {
   providerId: number | null;
   onlyFailed: boolean;
@@ -26,27 +28,19 @@ export async function listMails(
   { unlocked }: Pick<Database, 'unlocked'>,
   { providerId, onlyFailed, limit, waitingFor }: MailSelection,
 ) {
-  const { dueAt, sentAt, failedAt, lastError, isWritten } = outbox;
   const rows = await unlocked
-    .select({
-      ...{ mail_id: outbox.id, provider_id: outbox.providerId, purpose: outbox.purpose, email: recipient },
-      ...{ attempts: outbox.attempts, createdAt: outbox.createdAt, dueAt, sentAt, failedAt, lastError, isWritten },
-    })
+    .select({ ...getTableColumns(outbox), email: recipient })
     .from(outbox)
-    .where(
-      and(
-        providerId === null ? undefined : eq(outbox.providerId, providerId),
-        onlyFailed ? isNotNull(failedAt) : undefined,
-      ),
-    )
+    .where(and(providerId === null ? undefined : eq(outbox.providerId, providerId), onlyFailed ? hasFailed : undefined))
     .orderBy(desc(outbox.id))
     .limit(limit);
-  return rows.map(({ mail_id, provider_id, purpose, email, attempts, ...mail }) => {
+  return rows.map(({ id, providerId, purpose, email, attempts, ...mail }) => {
     const isWaiting = mail.sentAt === null && mail.failedAt === null;
     const done = mail.isWritten ? 'written' : 'sent';
     const ended = mail.failedAt === null ? 'waiting' : 'failed';
+    const state = mail.sentAt === null ? ended : done;
     return {
-      ...{ mail_id, provider_id, purpose, email, state: mail.sentAt === null ? ended : done, attempts },
+      ...{ mail_id: id, provider_id: providerId, purpose, email, state, attempts },
       created_at: formatTimestamp(mail.createdAt),
       due_at: isWaiting ? formatTimestamp(mail.dueAt) : null,
       sent_at: mail.isWritten ? null : formatTimestamp(mail.sentAt),
@@ -88,7 +82,6 @@ function describeRefusal({ isWritten, sentAt, attempts }: typeof outbox.$inferSe
 }
 
 const isWaiting = and(isRetried, isNull(outbox.failedAt));
-const hasFailed = isNotNull(outbox.failedAt);
 /** Of equal mails, such as one that was sent again, the latest alone, to no refused address. */
 const haveFailedSince = (providerId: number, since: string) =>
   sql`${outbox.id} in (

@@ -1,8 +1,13 @@
-import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { sql } from 'drizzle-orm';
+import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { SendMailOptions } from 'nodemailer';
 import { makeFolder } from '../../../core/make-folder.ts';
+import type { Job } from '../../../database/periodic.ts';
+import { erasures } from '../../../database/tables/erasures.ts';
 import type { MailFailure } from '../../../database/tables/outbox.ts';
+import type { ServerContext } from '../../../interfaces/plugin/define-plugin.ts';
+import { deliverySettings } from '../settings.ts';
 
 export type Message = SendMailOptions & { messageId: string; subject: string };
 
@@ -74,7 +79,7 @@ function toSecrets(url: string) {
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 
 /** The folder of the mails that are written to files. */
-export const mailFolder = (dataDir: string) => resolve(dataDir, 'mail');
+const mailFolder = (dataDir: string) => resolve(dataDir, 'mail');
 
 /** Writes .eml files, atomically: in a temporary folder, then renamed. */
 export function fileTransport(dataDir: string): Transport {
@@ -97,6 +102,59 @@ export function fileTransport(dataDir: string): Transport {
       return `is in ${file}`;
     },
   };
+}
+
+const dayMs = 86_400_000;
+const namePattern = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z-\d+$/;
+
+/** Deletes the files of mails: those of erased persons, and old ones, as the outbox does. */
+export function mailFilesJobs({ config, database }: Pick<ServerContext, 'config' | 'database'>): Job[] {
+  const { mailsGoTo, MAIL_RETENTION_DAYS: days } = config.of(deliverySettings);
+  if (mailsGoTo !== 'files') return [];
+  const folder = mailFolder(config.DATA_DIR);
+  let since = '-infinity';
+  return [
+    {
+      name: 'The deletion of mails of erased persons',
+      intervalMs: 10_000,
+      async run() {
+        const started = new Date().toISOString();
+        // A mail that was in progress while its person was erased is written later, by a minute at most.
+        const erased = await database.unlocked
+          .select({ mails: erasures.mails })
+          .from(erasures)
+          .where(sql`${erasures.erasedAt} > ${since}::timestamptz - interval '1 hour'`);
+        const names = erased.flatMap(({ mails }) => mails);
+        await deleteFiles(folder, names);
+        since = started;
+      },
+    },
+    {
+      name: 'The deletion of old mails',
+      intervalMs: 3_600_000,
+      async run() {
+        const before = Date.now() - days * dayMs;
+        const names = (await readNames(folder)).filter((name) => (toTime(name) ?? before) < before);
+        await deleteFiles(folder, names);
+      },
+    },
+  ];
+}
+
+async function deleteFiles(folder: string, names: string[]) {
+  for (const name of names) if (namePattern.test(name)) await rm(join(folder, `${name}.eml`), { force: true });
+}
+
+/** None before the first mail. */
+const readNames = async (folder: string) =>
+  (await readdir(folder).catch(() => []))
+    .filter((file) => file.endsWith('.eml'))
+    .map((file) => file.slice(0, -'.eml'.length));
+
+/** When the mail was made. */
+function toTime(name: string) {
+  const [, year, month, day, hour, minute, second] = namePattern.exec(name) ?? [];
+  return year === undefined ? undefined : Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
 }
 
 type SmtpError = Error & { code?: string; command?: string; responseCode?: number; response?: string };

@@ -1,5 +1,6 @@
 import { eq, sql } from 'drizzle-orm';
 import type { Logger } from 'pino';
+import { getRootCause } from '../../../core/database-errors.ts';
 import { toOneLine } from '../../../core/text.ts';
 import { formatExactTimestamp } from '../../../core/timestamps.ts';
 import type { Ctx } from '../../../database/context.ts';
@@ -9,10 +10,10 @@ import { eventChanges, eventResources } from '../../../database/tables/events.ts
 import { outbox } from '../../../database/tables/outbox.ts';
 import { administratorRoleId, adminMembershipRoles } from '../../../database/tables/people.ts';
 import { providers } from '../../../database/tables/providers.ts';
-import { webhooks, type disabledReasons } from '../../../database/tables/webhooks.ts';
+import { webhooks } from '../../../database/tables/webhooks.ts';
 import { findNewest, readChanges, type Position } from '../../../domains/records/changes/service.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
-import type { DeliveryCounters } from '../counters.ts';
+import type { DeliveryCounters } from '../worker.ts';
 import { attemptDelivery, afterFailure, schedule } from './attempt.ts';
 import { type ItemCache, loadItem } from './items.ts';
 import type { CallPolicy } from './outgoing-target.ts';
@@ -97,12 +98,15 @@ async function deliverNotice(delivery: Delivery, webhook: ClaimedWebhook, notice
 }
 
 /** A message that cannot be built is a failed attempt, so that it is seen and given up in the end. */
-async function attemptNotice({ ctx, policy, log, cache }: Delivery, webhook: ClaimedWebhook, notice: Notice) {
+async function attemptNotice(delivery: Delivery, webhook: ClaimedWebhook, notice: Notice) {
   try {
-    const message = await toMessage(ctx, notice, { payload: webhook.payload, cache });
-    return await attemptDelivery(webhook, message, { policy, timeoutMs: schedule.attemptTimeoutMs });
+    const message = await toMessage(delivery, webhook, notice);
+    const options = { policy: delivery.policy, timeoutMs: schedule.attemptTimeoutMs };
+    return await attemptDelivery(webhook, message, options);
   } catch (error) {
-    log.error(`Message ${notice.id} of webhook ${webhook.id} could not be built: ${toOneLine(error)}`);
+    delivery.log.error(
+      `Message ${notice.id} of webhook ${webhook.id} could not be built: ${toOneLine(getRootCause(error))}`,
+    );
     const { id: messageId, type } = notice;
     const failed = { statusCode: null, durationMs: 0, retryAfterSeconds: null };
     return { ...failed, messageId, type, error: 'the message could not be built' };
@@ -159,28 +163,22 @@ const knownNames = new Set<string | undefined>([...eventResources, ...eventChang
 const isKnown = ({ type, resource }: Notice) =>
   [resource, type.split('.').at(-1)].every((name) => knownNames.has(name));
 
-type Options = { payload: 'full' | 'thin'; cache: ItemCache };
-
 /** `thin` holds ids alone; else the item is as the interface shows it now, null if it does not any more. */
-async function toMessage(ctx: Ctx, notice: Notice, { payload, cache }: Options): Promise<Message> {
+async function toMessage({ ctx, cache }: Delivery, { payload }: ClaimedWebhook, notice: Notice): Promise<Message> {
   const { id, eventId, type, resource, resource_id, into, at } = notice;
   const data = { id: eventId, resource, resource_id, ...(into === null ? {} : { into }) };
-  const findItem = async () => {
-    if (/\.(deleted|merged|erased)$/.test(type)) return null;
-    return cache.find(`${ctx.providerId} ${eventId}`, () => loadItem(ctx, resource, resource_id!));
-  };
-  const isThin = payload === 'thin' || resource_id === null;
-  const item = isThin ? undefined : await findItem();
+  if (payload === 'thin' || resource_id === null) return { id, type, timestamp: at, data };
+  const isGone = /\.(deleted|merged|erased)$/.test(type);
+  const load = () => loadItem(ctx, resource, resource_id);
+  const item = isGone ? null : await cache.find(`${ctx.providerId} ${eventId}`, load);
   return { id, type, timestamp: at, data: { ...data, ...(item === undefined ? {} : { item }) } };
 }
-
-type Leased = { id: number; updatedAt: string; token: string };
 
 /**
  * Disables a webhook while it has this lease, unless its settings have changed since the attempt. Notifies the
  * school by its e-mail for administration, or its administrators without one.
  */
-const disableWebhook = (ctx: Ctx, { id, updatedAt, token }: Leased, reason: (typeof disabledReasons)[number]) =>
+const disableWebhook = (ctx: Ctx, { id, updatedAt, token }: ClaimedWebhook, reason: 'gone' | 'failing') =>
   ctx.write(['school'], async (tx, now) => {
     const isUnchanged = sql`${webhooks.updatedAt} = ${updatedAt}::timestamptz`;
     const isLeased = tenantWhere(ctx, webhooks, eq(webhooks.id, id), eq(webhooks.leasedBy, token), isUnchanged);

@@ -7,9 +7,9 @@ import { passOnTraceparent } from '../../../http/request-log.ts';
 import { t } from '../../../core/schema/types.ts';
 import type { CallPolicy } from './outgoing-target.ts';
 import {
-  findWarning,
   maxWebhooks,
   overlapHours,
+  toWarning,
   Webhook,
   WebhookBody,
   WebhookChange,
@@ -20,11 +20,6 @@ import * as service from './service.ts';
 
 const tags = ['Webhooks'];
 const params = Type.Object({ id: t.Id });
-
-function warn(webhook: Webhook) {
-  const warning = findWarning(webhook);
-  return warning === undefined ? {} : { 'x-warning': warning };
-}
 
 export const webhookRoutes: FastifyPluginAsyncTypebox<{ policy: CallPolicy }> = async (app, { policy }) => {
   const items = itemRoutes(app, 'Webhook', tags, Webhook);
@@ -58,7 +53,7 @@ export const webhookRoutes: FastifyPluginAsyncTypebox<{ policy: CallPolicy }> = 
     },
     handler: async ({ ctx, body }, reply) => {
       const created = await service.createWebhook(ctx, body, policy);
-      return reply.headers(warn(created)).created(created.id, created);
+      return reply.headers(toWarning(created)).created(created.id, created);
     },
   });
 
@@ -86,7 +81,7 @@ export const webhookRoutes: FastifyPluginAsyncTypebox<{ policy: CallPolicy }> = 
     },
     handler: async ({ ctx, params, body }, reply) => {
       const changed = await service.updateWebhook(ctx, params.id, body, policy);
-      return reply.headers(warn(changed)).send(changed);
+      return reply.headers(toWarning(changed)).send(changed);
     },
   });
 

@@ -84,12 +84,7 @@ export const WebhookChange = t.NamedObject('WebhookUpdate', t.partialUpdate(Webh
   examples: [{ is_active: true }],
 });
 
-type WebhookRow = Omit<
-  typeof webhooks.$inferSelect,
-  'secret' | 'previousSecret' | 'host' | 'position' | 'positionClock' | 'resyncs' | 'leasedBy' | 'leasedUntil'
->;
-
-export const toWebhook = (row: WebhookRow): Webhook => ({
+export const toWebhook = (row: typeof webhooks.$inferSelect): Webhook => ({
   id: row.id,
   url: row.url,
   types: row.types,
@@ -106,12 +101,12 @@ export const toWebhook = (row: WebhookRow): Webhook => ({
 });
 
 /** A warning if messages with personal data of this webhook are not encrypted. */
-export const findWarning = ({ url, payload, types }: Pick<Webhook, 'url' | 'payload' | 'types'>) =>
+export const toWarning = ({ url, payload, types }: Pick<Webhook, 'url' | 'payload' | 'types'>) =>
   /^http:/i.test(url) &&
   payload === 'full' &&
   (types === null || types.some((type) => personalResources.includes(type.split('.')[0]!)))
-    ? 'Messages with personal data are sent unencrypted: use https, or the payload thin'
-    : undefined;
+    ? { 'x-warning': 'Messages with personal data are sent unencrypted: use https, or the payload thin' }
+    : {};
 
 type DeliveryRow = Omit<typeof webhookDeliveries.$inferSelect, 'providerId' | 'webhookId' | 'slot' | 'number'>;
 

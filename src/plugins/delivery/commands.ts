@@ -1,13 +1,36 @@
 import type { Command } from 'commander';
-import { describeError } from '../../../database/describe-error.ts';
-import { deliverySettings, noMailServer } from '../settings.ts';
-import { listMails, retryMail, retryMails } from './service.ts';
-import { command, count, id, run, table, timestamp, type Options } from '../../../interfaces/cli/run.ts';
+import { describeError } from '../../database/describe-error.ts';
+import { command, count, id, run, table, timestamp, type Options } from '../../interfaces/cli/run.ts';
+import { listMails, retryMail, retryMails } from './mail/service.ts';
+import { deliverySettings, noMailServer } from './settings.ts';
+import type { Webhook } from './webhooks/schema.ts';
+import { listWebhooks, resyncWebhook } from './webhooks/service.ts';
+
+export function deliveryCommands(program: Command) {
+  webhookCommands(program);
+  mailCommands(program);
+}
+
+function webhookCommands(program: Command) {
+  const webhook = program.command('webhook').description("Webhooks of a provider, which get its data's changes");
+  command(webhook, 'resync', 'Tell receivers to read all items again, after a restore of the database')
+    .argument('[id]', 'id of the webhook; all of the provider without it', id)
+    .requiredOption('--provider <id>', 'provider of the webhook', id)
+    .action((webhookId: number | undefined, options: Options & { provider: number }) =>
+      run(options, async ({ getCtx }) => {
+        const ctx = await getCtx(options.provider);
+        const ids = webhookId === undefined ? (await listWebhooks(ctx)).map((one) => one.id) : [webhookId];
+        const changed: Webhook[] = [];
+        for (const one of ids) changed.push(await resyncWebhook(ctx, one));
+        return { json: changed, text: `${changed.length} webhook(s) get a resync of each resource` };
+      }),
+    );
+}
 
 type ListOptions = Options & { provider?: number; failed?: boolean; limit: number };
 type RetryOptions = Options & { allFailed?: boolean; allWaiting?: boolean; since?: string };
 
-export function mailCommands(program: Command) {
+function mailCommands(program: Command) {
   const mail = program.command('mail').description('Outgoing mails');
 
   command(mail, 'list', 'List mails with recipient and delivery status, newest first')

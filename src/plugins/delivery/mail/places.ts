@@ -1,0 +1,284 @@
+import { eq, sql } from 'drizzle-orm';
+import {
+  canceled,
+  getEnrolmentStatus,
+  hasConfirmedPlace,
+  hasLeft,
+  holdsSeat,
+  isConfirmed,
+  participantStatus,
+  postponed,
+  staysSql,
+} from '../../../core/reference/statuses.ts';
+import type { Reader } from '../../../database/client.ts';
+import { caseFolded } from '../../../database/tables/columns.ts';
+import { courseDates } from '../../../database/tables/coursedates.ts';
+import { bookings, orders } from '../../../database/tables/orders.ts';
+import { outbox } from '../../../database/tables/outbox.ts';
+import { participants } from '../../../database/tables/participants.ts';
+import { courseUsers } from '../../../database/tables/users.ts';
+import { loadCredit } from '../../../domains/bookings/participant-changes/deregistration-service.ts';
+import { toMs } from '../../../domains/courses/gatherings/loaders.ts';
+import { linkUrl } from '../../../domains/messages/links/schema.ts';
+import { createLink } from '../../../domains/messages/links/service.ts';
+import { loadBookingBalance } from '../../../domains/orders/payments/balance-service.ts';
+import { sameTenant, tenantWhere } from '../../../lists/tenant-scope.ts';
+import { composeAmounts, composeCredit, composeReceipt, loadReceipt } from './amounts.ts';
+import { composeCalendar, type CalendarChange } from './calendar.ts';
+import { composeFacts, composeFormer, loadDate, scheduleChanges } from './dates.ts';
+import { composeLetter, letterTexts } from './letter.tsx';
+import { addressMail, joinLines, type Mail, type Prepare, type Sources, type StoredMail } from './mails.ts';
+
+/**
+ * A move is as old as the place that it gave. A mail that is sent again is later, and still has the message of the
+ * cancellation, unless the participant was moved again.
+ */
+const momentsOfMove = `select f.created_at from outbox f where f.provider_id = outbox.provider_id
+    and f.participant_id = outbox.participant_id and f.purpose = 'move' and f.id <= outbox.id`;
+const moveMessage = sql<string | null>`(select f.cancellation_message from cancellations k
+    join course_dates f on f.provider_id = k.provider_id and f.id = k.course_date_id
+  where k.provider_id = ${outbox.providerId} and k.move_to = ${courseDates.id} and k.created_at in (${sql.raw(momentsOfMove)})
+    and not exists (${sql.raw(momentsOfMove)} and f.created_at > k.created_at
+      and f.created_at = ${participants.statusUpdatedAt})
+  order by k.created_at desc limit 1)`;
+const hasAccountMail = sql`exists (select from outbox a where a.provider_id = ${outbox.providerId}
+  and a.user_id = ${outbox.userId} and a.purpose = 'account_created')`;
+
+/** The participant of the mail, or the first one of the booking, with the booking. */
+async function selectPlace(db: Reader, { providerId, id }: StoredMail) {
+  const { courseDateId, statusId, heldFor, createdAt } = participants;
+  const [found] = await db
+    .select({
+      placeId: participants.id,
+      placeUserId: participants.userId,
+      ...{ courseDateId, statusId, heldFor, createdAt },
+      heldUntil: sql<
+        string | null
+      >`to_char(${participants.heldUntil} at time zone ${courseDates.zone}, 'YYYY-MM-DD HH24:MI')`,
+      /** True for a receipt about another status than the booked one. */
+      isStatusChanged: sql<boolean>`${outbox.createdAt} > ${participants.createdAt}
+        and ${participants.statusUpdatedAt} > ${participants.createdAt}`,
+      updatedAtMs: toMs(participants.updatedAt),
+      moveMessage,
+      name: sql<string>`concat_ws(' ', ${courseUsers.firstname}, ${courseUsers.lastname})`,
+      /** For those who have a password, or a mail to choose one. */
+      canSignOn: sql<boolean>`${courseUsers.passwordHash} is not null or ${hasAccountMail}`,
+      ...{ bookingId: bookings.id, orderId: bookings.orderId, bookerName: bookings.bookerName },
+      language: bookings.language,
+      /** True if somebody else than the participant pays. */
+      hasOtherPayer: sql<boolean>`${orders.customerId} is not null
+        or coalesce(${caseFolded(bookings.bookerEmail)} <> ${caseFolded(sql`coalesce(${courseUsers.email}, '')`)}, false)`,
+      /** True while a place of the booking has no name. */
+      hasUnnamed: sql<boolean>`exists (select from participants q where q.provider_id = ${bookings.providerId}
+        and q.booking_id = ${bookings.id} and q.course_date_id = ${participants.courseDateId} and q.held_for = 'name')`,
+      /** Also none who has left. */
+      isOnlyParticipant: sql<boolean>`not exists (select from participants other
+        where other.provider_id = ${participants.providerId} and other.booking_id = ${participants.bookingId}
+          and other.id <> ${participants.id})`,
+      /** Without those who have left. */
+      numParticipants: sql<number>`(select count(*)::int from participants f
+        where f.provider_id = ${bookings.providerId} and f.booking_id = ${bookings.id} and ${sql.raw(staysSql('f'))})`,
+    })
+    .from(outbox)
+    .innerJoin(
+      participants,
+      sameTenant(
+        participants,
+        outbox,
+        sql`${participants.id} = coalesce(${outbox.participantId}, (select min(f.id) from participants f
+          where f.provider_id = ${outbox.providerId} and f.booking_id = ${outbox.bookingId}))`,
+      ),
+    )
+    .innerJoin(courseUsers, sameTenant(courseUsers, participants, eq(courseUsers.id, participants.userId)))
+    .innerJoin(bookings, sameTenant(bookings, participants, eq(bookings.id, participants.bookingId)))
+    .innerJoin(orders, sameTenant(orders, bookings, eq(orders.id, bookings.orderId)))
+    .innerJoin(courseDates, sameTenant(courseDates, participants, eq(courseDates.id, participants.courseDateId)))
+    .where(tenantWhere({ providerId }, outbox, eq(outbox.id, id)));
+  return found && joinLines(found);
+}
+
+async function loadPlace(db: Reader, mail: StoredMail) {
+  const found = await selectPlace(db, mail);
+  if (!found) return undefined;
+  const date = await loadDate(db, mail.providerId, mail.courseDateId ?? found.courseDateId);
+  return {
+    ...found,
+    date,
+    isToParticipant: mail.userId === found.placeUserId,
+    isToAnother: mail.userId !== null && mail.userId !== found.placeUserId,
+    isFormerDate: found.courseDateId !== date.courseDateId,
+    updatedAtMs: Math.max(found.updatedAtMs, date.updatedAtMs),
+    /** Of the recipient, or of the participant in a mail to the booker. */
+    participantName: mail.userId === null ? found.name : `${mail.firstname ?? ''} ${mail.lastname}`.trim(),
+    enrolment: { statusId: found.statusId, dateStatusId: date.dateStatusId },
+  };
+}
+export type Place = NonNullable<Awaited<ReturnType<typeof loadPlace>>>;
+
+/** Why a mail is no longer true, or false. */
+type Check = (place: Place) => string | false;
+
+const isTaken: Check = ({ isToAnother }) => isToAnother && 'another person has its place in the meantime';
+const isLeft: Check = ({ statusId }) => hasLeft(statusId) && 'its participant has left in the meantime';
+const isBack: Check = ({ statusId }) => !hasLeft(statusId) && 'its participant is back in the meantime';
+const isOver: Check = ({ date }) => date.isOver && 'its date is over';
+/** Of a mail that says what holds now of a date to come. */
+const toCome: Check[] = [
+  ({ date }) => date.dateStatusId === canceled && 'its date is canceled in the meantime',
+  ({ date }) => date.isDeleted && 'its date was deleted',
+  isOver,
+];
+const toStart: Check[] = [
+  ...toCome,
+  ({ date }) => date.hasStarted && 'its date is over',
+  ({ date }) => date.dateStatusId === postponed && 'its date is postponed in the meantime',
+];
+const hasNoPlace = 'its participant has no place any more';
+
+type Traits = {
+  checks: Check[];
+  /** It tells a participant, or the booker, of a place. */
+  confirms?: true;
+  calendar?: CalendarChange;
+  message?(place: Place): string | null;
+  /** The page that it needs, and the links that the new one ends. Without it an optional one is sent all the same. */
+  link?: { kind: 'booking' | 'offer'; replaces: 'all' | 'mailed' | 'none'; isOptional?: true };
+  hasOrder?: true;
+  /** It is about a place that is lost, or another person's: nobody sees amounts. */
+  hidesAmounts?: true;
+};
+
+/** By letter: to the participant, to the one before (`swapped_out`, `moved_away`), or to the booker. */
+const traits = {
+  receipt: { checks: [isTaken, isLeft, isOver], confirms: true, calendar: 'status', hasOrder: true },
+  deregistration: { checks: [isTaken, isBack], calendar: 'end' },
+  offer: {
+    checks: [({ heldFor }) => heldFor !== 'offer' && 'its offer has ended in the meantime', isTaken],
+    link: { kind: 'offer', replaces: 'all' },
+  },
+  promotion: {
+    checks: [
+      ...[isTaken, isLeft, ...toCome],
+      ({ statusId, heldFor }) => (!holdsSeat(statusId) || heldFor === 'offer') && hasNoPlace,
+    ],
+    ...{ confirms: true, calendar: 'place' },
+  },
+  swap: { checks: [isLeft], confirms: true, calendar: 'place', hidesAmounts: true },
+  swapped_out: { checks: [], calendar: 'end' },
+  move: { checks: [isTaken, isLeft], confirms: true, calendar: 'place', message: (place) => place.moveMessage },
+  moved_away: {
+    checks: [({ isFormerDate }) => !isFormerDate && 'its participant is back in the meantime'],
+    ...{ calendar: 'end', hidesAmounts: true },
+  },
+  date_canceled: {
+    checks: [({ date }) => date.dateStatusId !== canceled && 'its date is not canceled any more', isTaken],
+    ...{ calendar: 'end', message: ({ date }) => date.cancellationMessage },
+  },
+  date_changed: { checks: [isTaken, isLeft, ...toCome], confirms: true, calendar: 'date' },
+  reminder: {
+    checks: [isTaken, isLeft, ...toStart, ({ statusId }) => !isConfirmed(statusId) && hasNoPlace],
+    confirms: true,
+  },
+  booking_link: { checks: [], link: { kind: 'booking', replaces: 'all' }, hasOrder: true },
+  // It leaves the link of the page on which the booking was made.
+  booking_receipt: {
+    ...{ checks: [], calendar: 'booking', hasOrder: true },
+    link: { kind: 'booking', replaces: 'mailed', isOptional: true },
+  },
+  reminder_of_booking: {
+    checks: [isLeft, ...toStart, ({ hasUnnamed }) => !hasUnnamed && 'its places have names in the meantime'],
+    ...{ confirms: true, link: { kind: 'booking', replaces: 'none' } },
+  },
+  move_of_booking: { checks: [isLeft], confirms: true, message: (place) => place.moveMessage },
+} satisfies Record<string, Traits>;
+export type PlaceLetter = keyof typeof traits;
+const letters: Record<PlaceLetter, Traits> = traits;
+
+/** The letters of a purpose: to the person who has the place, to its booker, and to the person before. */
+export const places =
+  (participant: PlaceLetter, { booker = participant, former = participant } = {}): Prepare =>
+  async (sources, stored) => {
+    if (stored.bookingId !== null && stored.email === '') return { outdated: 'its booker has no e-mail address' };
+    const { unlocked } = sources.database;
+    const place = await loadPlace(unlocked, stored);
+    if (!place) return { outdated: 'it was deleted' };
+    const named = place.isToAnother ? former : participant;
+    const kind = stored.userId === null ? booker : named;
+    for (const check of letters[kind].checks) {
+      const outdated = check(place);
+      if (outdated !== false) return { outdated };
+    }
+    const { language, bookerName, date } = place;
+    const firstname = stored.bookingId === null ? null : bookerName;
+    const mail = addressMail(stored, { language, firstname, contact: date.contact }, sources.settings);
+    return { mail, write: () => writeLetter(sources, mail, place, kind) };
+  };
+
+async function writeLetter(sources: Sources, mail: Mail, place: Place, kind: PlaceLetter) {
+  const { timezone, publicUrl } = sources.settings;
+  const { link: page, confirms = false, calendar, message, hasOrder } = letters[kind];
+  const { date, orderId, enrolment, isToParticipant } = place;
+  const texts = letterTexts[mail.language];
+  const link = page && (await createPlaceLink(sources, mail, place, page));
+  if (page && !page.isOptional && link === undefined) return { outdated: 'its course is over' };
+  const amounts = await loadAmounts(sources, mail, place, kind);
+  const { before } = mail;
+  const facts = {
+    ...{ language: mail.language, timezone, before },
+    participantName: page?.kind === 'booking' ? '' : place.participantName,
+    mayJoin: confirms && isToParticipant && hasConfirmedPlace(enrolment),
+    ...(hasOrder && { orderId }),
+    heldUntil: page?.kind === 'offer' ? place.heldUntil : null,
+  };
+  const former = composeFormer(date, facts);
+  const changed = scheduleChanges.filter((one) => former[one] !== undefined);
+  const opening = texts.letters[kind]({
+    ...{ school: mail.school, title: date.title, isStatusChanged: place.isStatusChanged, changed },
+    // A person with an open offer still waits.
+    status: place.heldFor === 'offer' ? 'waiting' : getEnrolmentStatus(enrolment),
+    hasFee: place.statusId === participantStatus.deregisteredWithFee,
+    ...{ isDateDeleted: date.isDeleted, isReopened: before?.isCanceled === true },
+  });
+  const isPostponed = confirms && date.dateStatusId === postponed;
+  const ownPage = isToParticipant && place.canSignOn ? { ...texts.ownPage, href: `${publicUrl}/my` } : null;
+  const letter = composeLetter(mail, [...opening, message?.(place), isPostponed ? texts.postponed : null], {
+    facts: [...composeFacts(date, facts), ...amounts.facts],
+    sections: amounts.sections,
+    button:
+      page && link ? { ...(page.kind === 'offer' ? texts.offerLink : texts.payerLink), href: link.href } : ownPage,
+  });
+  const entry = calendar && (await composeCalendar(sources, mail, place, calendar));
+  return { letter, calendar: entry, token: link?.token ?? null };
+}
+
+async function createPlaceLink(
+  { database, settings }: Sources,
+  { id, providerId }: Mail,
+  { bookingId, placeId }: Place,
+  { kind, replaces }: NonNullable<Traits['link']>,
+) {
+  const subject = { providerId, bookingId, participantId: kind === 'offer' ? placeId : null };
+  const token = await createLink(database.unlocked, subject, { mailId: id, replaces });
+  return token === undefined ? undefined : { token, href: linkUrl(settings, kind, token) };
+}
+
+/**
+ * The amounts of those who see them: participants only of a booking of their own that nobody else pays. Nobody sees them
+ * of a place that is left without a fee, but for what was credited: the order may be credited later.
+ */
+async function loadAmounts({ database: { unlocked } }: Sources, mail: Mail, place: Place, kind: PlaceLetter) {
+  const { bookingId, orderId, statusId, isToParticipant, isOnlyParticipant, hasOtherPayer } = place;
+  const { providerId, language } = mail;
+  const school = { providerId, db: unlocked };
+  const isDeregistration = kind === 'deregistration';
+  const credit = isDeregistration ? await loadCredit(unlocked, providerId, place.placeId) : undefined;
+  if (credit?.isOwn) return { facts: composeCredit(language, credit), sections: [] };
+  const isOfRecipient = mail.bookingId !== null || (isToParticipant && isOnlyParticipant && !hasOtherPayer);
+  const hasLeftFreely = isDeregistration && statusId === participantStatus.deregistered;
+  if (letters[kind].hidesAmounts || hasLeftFreely || !isOfRecipient) return { facts: [], sections: [] };
+  const balance = await loadBookingBalance(school, bookingId);
+  if (kind !== 'booking_receipt')
+    return { facts: composeAmounts(language, place.numParticipants, balance), sections: [] };
+  const receipt = await loadReceipt(school, bookingId, orderId);
+  return { facts: [], sections: composeReceipt(language, place.date, receipt, balance) };
+}
