@@ -53,7 +53,7 @@ export const deliverySettings = defineSettings({
   },
 });
 
-/** Without `SMTP_URL` mails wait unless they may go to files, which are on one machine. */
+/** Mails wait without `SMTP_URL`, unless they may go to files, which are on one machine. */
 export const noMailServer = 'no mail server is set';
 export const mailsWait = `Mails wait: ${noMailServer}. Set SMTP_URL, or MAIL_TO_FILES=true to write them to files`;
 

@@ -14,7 +14,7 @@ export type Ending = { level: keyof WorkerLog; text: string; mark: () => Promise
 export type Deliveries<Item> = {
   /** Leases due rows. Returns undefined if no place is free beside those in progress. */
   claim(inProgress: Item[]): Promise<Item[]> | undefined;
-  /** Where leases are shorter than deliveries: extends those in progress. */
+  /** Extends the leases in progress, which are shorter than deliveries. */
   renewal?: { everyMs: number; renew(inProgress: Item[]): Promise<unknown> };
   /** Sends what is due. Without an ending it has stored the results itself. */
   deliver(item: Item, isStopping: () => boolean): Promise<Ending | undefined>;
@@ -24,13 +24,13 @@ export type Deliveries<Item> = {
   markTries: number;
   /** Most deliveries at once. A full claim is followed by the next one as soon as one has ended, not after `pollMs`. */
   slots?: number;
-  /** Between two claims. */
+  /** The pause between two claims. */
   pollMs: number;
-  /** Where a rate limits the claims: the pause after a claim of so many rows. */
+  /** The pause after a claim of so many rows, where a rate limits the claims. */
   pauseMs?(claimed: number): number;
   /** How long a stop waits for deliveries in progress to end and to be marked. */
   stopMs: number;
-  /** For the log: claims fail, and succeed again. */
+  /** The lines of the log when claims fail, and when they succeed again. */
   texts: { failing: string; recovered: string };
 };
 
@@ -121,7 +121,7 @@ const createCounters = () => ({
 });
 export type DeliveryCounters = ReturnType<typeof createCounters>;
 
-/** By the counters of the core, which all views of a database share. */
+/** The keys are the counters of the core, which all views of a database share. */
 const byDatabase = new WeakMap<Counters, DeliveryCounters>();
 
 /** Numbers since this process opened the database, which only grow. */

@@ -10,7 +10,7 @@ import { sameTenant, tenantWhere } from '../../../lists/tenant-scope.ts';
 import { composeLetter, letterTexts } from './letter.tsx';
 import { addressMail, joinLines, type Prepare, type StoredMail } from './mails.ts';
 
-/** A link to choose a password, for a new member of the staff or a course user. */
+/** Sends a new member of the staff, or a course user, a link to choose a password. */
 export const accounts =
   (kind: 'invitation' | 'account_created'): Prepare =>
   async ({ database, settings }, stored) => {
@@ -28,7 +28,7 @@ export const accounts =
     };
   };
 
-/** Of the last booking of a course user. */
+/** The language of the last booking of a course user. */
 async function loadLatestLanguage(db: Reader, { providerId, userId }: StoredMail) {
   const [found] = await db
     .select({ language: bookings.language })
@@ -40,7 +40,7 @@ async function loadLatestLanguage(db: Reader, { providerId, userId }: StoredMail
   return found?.language;
 }
 
-/** To the school, or its administrators, about a webhook that the server has switched off. */
+/** Tells the school, or its administrators, of a webhook that the server has switched off. */
 export const prepareDisabledWebhook: Prepare = async ({ database, settings }, stored) => {
   const { providerId, webhookId } = stored;
   const [found] = await database.unlocked
@@ -54,7 +54,7 @@ export const prepareDisabledWebhook: Prepare = async ({ database, settings }, st
   return { mail, write: async () => ({ letter: composeLetter(mail, opening) }) };
 };
 
-/** To the school about an address that a mail server has refused. */
+/** Tells the school of an address that a mail server has refused. */
 export const prepareRefusedAddress: Prepare = async ({ database: { unlocked }, settings }, stored) => {
   const { providerId, id, refusedAddressId } = stored;
   const isOfAddress = sql`${outbox.refusedAddressId} = ${refusedAddressId}`;

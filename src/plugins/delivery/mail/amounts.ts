@@ -38,7 +38,7 @@ export async function loadReceipt(school: School, bookingId: number, orderId: nu
   };
 }
 
-/** With the titles of what each has bought. */
+/** Loads the participants with the titles of what each has bought. */
 async function loadParticipants(school: School, ofBooking: SQL, lines: { id: number; title: string }[]) {
   const rows = await school.db
     .select({
@@ -196,13 +196,13 @@ function composeInvoice(language: Language, { order }: Receipt): Fact[] {
   ]);
 }
 
-/** With the number of those that are not listed. */
+/** Adds the number of those that are not listed. */
 const withRest = (rows: Fact[], left: number, andMore: (count: number) => string): Fact[] =>
   left > 0 ? [...rows, { name: andMore(left), lines: [] }] : rows;
 
 type Price = { value: Minor; vat: Minor; currency: string };
 
-/** Of a date to book, for one participant. */
+/** The price of a date to book, for one participant. */
 export function composePrice(language: Language, price: Price | null): Fact[] {
   if (!price) return [];
   const texts = letterTexts[language];

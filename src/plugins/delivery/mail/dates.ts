@@ -148,7 +148,7 @@ function formatDays(date: Scheduled, language: Language, timezone: string) {
   return left > 0 ? [...lines, letterTexts[language].andMore(left)] : lines;
 }
 
-/** With its place where that is not the one of the date. */
+/** Names the place where that is not the one of the date. */
 function describeGathering({ theme, location }: MailGathering, when: string, date: Scheduled) {
   const place = locationLines(location).join(', ');
   const isElsewhere = place !== locationLines(date.location).join(', ');

@@ -31,7 +31,7 @@ export function createRate(perMinute: number) {
       return Math.floor(bucket.content);
     },
     take: () => void bucket.tryRemoveTokens(1),
-    /** Until the next mail may be sent. */
+    /** The time until the next mail may be sent. */
     waitMs: () => bucket.getWaitTime(1),
   };
 }

@@ -21,7 +21,7 @@ const putOffSeconds = 5;
 const retryMinutes = [1, 2, 4, 8, 16, 32, 64, 128, 256, 360];
 /** Covers three days. */
 const maxAttempts = 21;
-/** Of a refused message: three attempts in a day. */
+/** A refused message has three attempts in a day. */
 const refusedMessage = { minutes: 360, maxAttempts: 3 };
 /** Minutes until the next attempt; null after the last one. */
 export function retryDelayMinutes(attempts: number, failure: MailFailure = null) {
@@ -32,7 +32,7 @@ export function retryDelayMinutes(attempts: number, failure: MailFailure = null)
 /** A mail that fails so soon after another one was sent is not delayed by an outage of the mail server. */
 const outageMs = 60_000;
 
-/** With the other notices of a digest. */
+/** The mail and the other notices of its digest. */
 export const toAll = (mail: ClaimedMail): Attempted[] => [mail, ...(mail.digest ?? [])];
 
 const toIds = (mail: ClaimedMail) => toAll(mail).map(({ id }) => id);

@@ -58,7 +58,7 @@ export async function loadMail(db: Reader, { providerId, id }: Pick<ClaimedMail,
 type Addressee = {
   language?: Language | null;
   firstname?: string | null;
-  /** Of the course. */
+  /** The address of the course. */
   contact?: string | undefined;
   /** The school's own mails have neither its words nor its reply address. */
   isSchool?: boolean;
@@ -70,7 +70,7 @@ export type Mail = StoredMail & {
   language: Language;
   /** The school's reply address, or empty. */
   contact: string;
-  /** Of the school, in place of the usual ones. */
+  /** The school's own, in place of the usual ones. */
   words: Pick<MailTexts, 'greeting' | 'footer'>;
 };
 

@@ -17,7 +17,7 @@ import { addressMail, joinLines, type Mail, type Prepare } from './mails.ts';
 import type { NoticePurpose } from './messages/en.ts';
 import { awaitDigest, countNotices, leaseNotices } from './sql.ts';
 
-/** Of the booking that one mail tells of; 0 for a participant with a name. */
+/** The places of the booking that one mail tells of; 0 for a participant with a name. */
 const unnamedPlaces = sql<number>`case when ${courseUsers.isPlaceholder} then (
   select count(*)::int from participants other
     join course_users nobody on nobody.provider_id = other.provider_id and nobody.id = other.user_id and nobody.is_placeholder
@@ -63,7 +63,7 @@ const maxSingle = 20;
 /** Limits the rows of a transaction. */
 const maxCollected = 1_000;
 const awaitSeconds = 5;
-/** Until deliveries in progress have put off their notices. */
+/** The time in which deliveries in progress put off their notices. */
 const settleMs = 1_000;
 
 /**

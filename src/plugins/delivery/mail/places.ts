@@ -61,7 +61,7 @@ async function selectPlace(db: Reader, { providerId, id }: StoredMail) {
       updatedAtMs: toMs(participants.updatedAt),
       moveMessage,
       name: sql<string>`concat_ws(' ', ${courseUsers.firstname}, ${courseUsers.lastname})`,
-      /** For those who have a password, or a mail to choose one. */
+      /** True for those who have a password, or a mail to choose one. */
       canSignOn: sql<boolean>`${courseUsers.passwordHash} is not null or ${hasAccountMail}`,
       ...{ bookingId: bookings.id, orderId: bookings.orderId, bookerName: bookings.bookerName },
       language: bookings.language,
@@ -71,11 +71,11 @@ async function selectPlace(db: Reader, { providerId, id }: StoredMail) {
       /** True while a place of the booking has no name. */
       hasUnnamed: sql<boolean>`exists (select from participants q where q.provider_id = ${bookings.providerId}
         and q.booking_id = ${bookings.id} and q.course_date_id = ${participants.courseDateId} and q.held_for = 'name')`,
-      /** Also none who has left. */
+      /** True if the booking never had another one. */
       isOnlyParticipant: sql<boolean>`not exists (select from participants other
         where other.provider_id = ${participants.providerId} and other.booking_id = ${participants.bookingId}
           and other.id <> ${participants.id})`,
-      /** Without those who have left. */
+      /** Those who have left do not count. */
       numParticipants: sql<number>`(select count(*)::int from participants f
         where f.provider_id = ${bookings.providerId} and f.booking_id = ${bookings.id} and ${sql.raw(staysSql('f'))})`,
     })
@@ -108,7 +108,7 @@ async function loadPlace(db: Reader, mail: StoredMail) {
     isToAnother: mail.userId !== null && mail.userId !== found.placeUserId,
     isFormerDate: found.courseDateId !== date.courseDateId,
     updatedAtMs: Math.max(found.updatedAtMs, date.updatedAtMs),
-    /** Of the recipient, or of the participant in a mail to the booker. */
+    /** The name of the recipient, or of the participant in a mail to the booker. */
     participantName: mail.userId === null ? found.name : `${mail.firstname ?? ''} ${mail.lastname}`.trim(),
     enrolment: { statusId: found.statusId, dateStatusId: date.dateStatusId },
   };
@@ -122,7 +122,7 @@ const isTaken: Check = ({ isToAnother }) => isToAnother && 'another person has i
 const isLeft: Check = ({ statusId }) => hasLeft(statusId) && 'its participant has left in the meantime';
 const isBack: Check = ({ statusId }) => !hasLeft(statusId) && 'its participant is back in the meantime';
 const isOver: Check = ({ date }) => date.isOver && 'its date is over';
-/** Of a mail that says what holds now of a date to come. */
+/** The checks of a mail that says what holds now of a date to come. */
 const toCome: Check[] = [
   ({ date }) => date.dateStatusId === canceled && 'its date is canceled in the meantime',
   ({ date }) => date.isDeleted && 'its date was deleted',
@@ -148,7 +148,7 @@ type Traits = {
   hidesAmounts?: true;
 };
 
-/** By letter: to the participant, to the one before (`swapped_out`, `moved_away`), or to the booker. */
+/** The letters to the participant, to the one before (`swapped_out`, `moved_away`), and to the booker. */
 const traits = {
   receipt: { checks: [isTaken, isLeft, isOver], confirms: true, calendar: 'status', hasOrder: true },
   deregistration: { checks: [isTaken, isBack], calendar: 'end' },

@@ -8,7 +8,7 @@ import { isRefusedSql, joinedRecipient, recipientJoins } from '../../../domains/
 import { liftRefusals, references } from '../../../domains/messages/mails/sql.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
 
-/** Where a row of `outbox` goes, by current data; null without an address. */
+/** The address of a row of `outbox` by current data, or null. */
 const recipientSql = `(select ${joinedRecipient} from outbox o ${recipientJoins}
   where o.provider_id = outbox.provider_id and o.id = outbox.id)`;
 export const recipient = sql.raw(recipientSql) as SQL<string | null>;
@@ -82,7 +82,7 @@ function describeRefusal({ isWritten, sentAt, attempts }: typeof outbox.$inferSe
 }
 
 const isWaiting = and(isRetried, isNull(outbox.failedAt));
-/** Of equal mails, such as one that was sent again, the latest alone, to no refused address. */
+/** The latest alone of equal mails, such as one that was sent again, and none to a refused address. */
 const haveFailedSince = (providerId: number, since: string) =>
   sql`${outbox.id} in (
       select id from (

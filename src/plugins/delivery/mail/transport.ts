@@ -12,7 +12,7 @@ import { deliverySettings } from '../settings.ts';
 export type Message = SendMailOptions & { messageId: string; subject: string };
 
 export type Transport = {
-  /** For the log. */
+  /** Its name in the log. */
   destination: string;
   /** State of a mail after `send`. */
   result: 'sent' | 'written';
@@ -159,7 +159,7 @@ function toTime(name: string) {
 
 type SmtpError = Error & { code?: string; command?: string; responseCode?: number; response?: string };
 
-/** Of RFC 3463: no such mailbox or domain, a mailbox that has moved, and one that is disabled. */
+/** RFC 3463: no such mailbox or domain, a mailbox that has moved, and one that is disabled. */
 const codesOfAddress = /^5\.(1\.([12346]|10)|2\.1)$/;
 /** Policy and relaying, and an address of the sender that is not valid. */
 const codesOfConfiguration = /^5\.(7\.\d+|1\.[78])$/;

@@ -66,7 +66,7 @@ export const schedule = {
   giveUpAfter: 5 * day,
   /** Longest pause that `Retry-After` may ask for. */
   maxRetryAfter: day,
-  /** Until a webhook whose next event is of a newer version has its next turn, if possible in a server of that version. */
+  /** The pause of a webhook whose next event is of a newer version; a server of that version may have its next turn. */
   unknownPause: 5,
   attemptTimeoutMs,
   pollMs: 500,
@@ -167,7 +167,7 @@ const createLookup = (addresses: string[]): LookupFunction => {
     all === true ? callback(null, entries) : callback(null, entries[0]!.address, entries[0]!.family);
 };
 
-/** For work that does not watch the signal itself. */
+/** Ends the wait for work that does not watch the signal itself. */
 const rejectOnAbort = <T>(signal: AbortSignal, work: Promise<T>): Promise<T> =>
   Promise.race([
     work,

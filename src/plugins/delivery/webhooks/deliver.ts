@@ -32,7 +32,7 @@ type Delivery = {
 
 /** The place in the feed up to which everything is delivered, and resources to send a `resync` of before what follows it. */
 type Progress = { position: Position; resyncs: string[] };
-/** Without a notice the position moves alone. */
+/** The position moves alone without a notice. */
 type Step = { notice?: Notice; after: Progress };
 
 const pageSize = 100;

@@ -20,7 +20,7 @@ export const claimWebhooks = statement(
     returns: {
       providerId: 'int',
       id: 'int',
-      /** Of the lease. */
+      /** The lease's. */
       token: 'text',
       url: 'text',
       types: typedOrNull<string[]>('json'),
@@ -50,7 +50,7 @@ export const claimWebhooks = statement(
 /** A webhook whose lease this process holds. */
 export type ClaimedWebhook = RowOf<typeof claimWebhooks>;
 
-/** Without a wait for the disk: what a crash of the database undoes only repeats messages. */
+/** Does not wait for the disk: what a crash of the database undoes only repeats messages. */
 const withoutWait = `set_config('synchronous_commit', 'off', true) as setting`;
 
 const attempt = {

@@ -72,12 +72,12 @@ const letters: Letters = {
     `This link shows your booking at ${school}: the participants, the amounts, and what is left to pay.`,
     'If you have booked places without names, you can name the participants there.',
   ],
-  /** To the new participant. */
+  /** The new participant gets it. */
   swap: ({ status, school, title }) => [
     `Your place: ${title}`,
     `You are registered for this course at ${school}. ${toPlace(status)}`,
   ],
-  /** To the participant before. */
+  /** The participant before gets it. */
   swapped_out: ({ school, title }) => [
     `You are no longer registered: ${title}`,
     `Your place on this course at ${school} has gone to another person.`,
