@@ -1,7 +1,8 @@
-import { eq, or, sql } from 'drizzle-orm';
+import { eq, or, sql, type SQL } from 'drizzle-orm';
 import { Problem } from '../../../core/errors.ts';
 import type { Database, Reader } from '../../../database/client.ts';
-import { execute, type Queryable } from '../../../database/statements.ts';
+import { queryBuilderOn } from '../../../database/reader.ts';
+import type { Queryable } from '../../../database/statements.ts';
 import { partnerConnections, providers, providerState } from '../../../database/tables/providers.ts';
 import { readTenantTables, readUnsetValues, type TenantTable } from '../../../database/tenant-tables.ts';
 import {
@@ -39,7 +40,7 @@ export async function findDeletable({ db }: { db: Reader }, providerId: number) 
 
 type SchoolDatabase = Pick<Database, 'db' | 'pool' | 'write' | 'writeShared' | 'exclusively'>;
 /** `batchSize` is the rows of a transaction: Infinity in one that is open already. */
-type Deletion = { database: SchoolDatabase; providerId: number; batchSize: number };
+type Deletion = { database: SchoolDatabase; providerId: number; limit: number };
 type DeletionOptions = { keepOrders?: boolean; batchSize?: number; tables?: TenantTable[] };
 
 /**
@@ -57,14 +58,14 @@ export async function deleteSchool(
   // Deletions leave events, so only a pass without any is the last one.
   for (let deleted = -1; deleted !== 0; rows += deleted) {
     deleted = 0;
-    for (const table of tables) deleted += await emptyTable({ database, providerId, batchSize }, table, keepOrders);
+    for (const table of tables)
+      deleted += await emptyTable({ database, providerId, limit: batchSize }, table, keepOrders);
   }
-  const statement = keepOrders
-    ? unsetColumns('providers', 't.id = $1', await findUnset(database, 'providers', invoiceSeller))
-    : 'delete from providers where id = $1';
+  const unset = keepOrders ? await findUnset(database, 'providers', invoiceSeller) : [];
   await database.writeShared(async (tx, now) => {
-    await execute(tx, rememberDeletion, [providerId, now, keepOrders]);
-    await tx.$client.query(statement, [providerId]);
+    await rememberDeletion(tx, { providerId, now, keepOrders });
+    if (keepOrders) await tx.execute(unsetColumns('providers', sql`t.id = ${providerId}`, unset));
+    else await tx.delete(providers).where(eq(providers.id, providerId));
     tx.recordAffected(providerId);
   });
   return rows;
@@ -75,9 +76,9 @@ type Listed = { provider: number; user?: number; created_at: string; orders_kept
 
 /** The providers of a list that a restored backup still has. */
 export const findDeletedSchools = (on: Queryable, list: Listed[]) =>
-  execute<{ id: number; keepOrders: boolean }>(on, findListed, [
-    JSON.stringify(list.filter(({ user }) => user === undefined)),
-  ]);
+  findListed(on, {
+    list: list.filter(({ user }) => user === undefined).map((one) => ({ orders_kept: null, ...one })),
+  });
 
 /** Ends keys, sessions, links, webhooks and partner connections, and all writes: those in progress hold the lock. */
 async function endAccess(database: SchoolDatabase, providerId: number) {
@@ -106,63 +107,58 @@ const endConnected = (database: SchoolDatabase, providerId: number, locked: numb
 
 /** Deletes the rows of a provider in one table. Returns their number. */
 async function emptyTable(deletion: Deletion, table: TenantTable, keepOrders: boolean) {
-  const { name, owners, ownReferences } = table;
-  const { database, batchSize } = deletion;
-  const owned = owners.map((column) => `${column} = $1`).join(' or ');
+  const { name, ownReferences } = table;
+  const { database, limit } = deletion;
   for (const column of ownReferences.filter((column) => column !== boundReferences[name]))
-    await inBatches(deletion, unlinkRows(name, owned, batchSize, column));
-  const deleted =
-    keepOrders && keptForInvoices[name]
-      ? await reduceTable(deletion, name)
-      : await deleteAll(deletion, name, deleteRows(name, owned, batchSize));
+    await inBatches(deletion, unlinkRows(table, deletion, column));
+  const kept = keepOrders ? keptForInvoices[name] : undefined;
+  const deleted = kept ? await reduceTable(deletion, name, kept) : await deleteAll(deletion, table);
   // The checks of foreign keys to the next tables would read the dead rows.
-  if (deleted >= batchSize) await database.pool.query(`vacuum (analyze, truncate off) ${name}`);
+  if (deleted >= limit) await database.pool.query(`vacuum (analyze, truncate off) ${name}`);
   return deleted;
 }
 
-async function reduceTable(deletion: Deletion, table: string) {
-  const { condition = 'true', columns } = keptForInvoices[table]!;
-  if (condition === 'true' && columns === undefined) return 0;
-  const { database, batchSize } = deletion;
-  const unset = columns === undefined ? [] : await findUnset(database, table, columns);
-  const statement = reduceRows(table, batchSize, condition, unset);
+async function reduceTable(deletion: Deletion, table: string, kept: NonNullable<(typeof keptForInvoices)[string]>) {
+  if (kept.condition === undefined && kept.columns === undefined) return 0;
+  const unset = kept.columns === undefined ? [] : await findUnset(deletion.database, table, kept.columns);
   for (let [last, deleted] = [0, 0]; ;) {
-    const page = await step<{ last: number; read: number; deleted: number }>(deletion, statement, [last]);
-    const { read, ...row } = page.rows[0]!;
-    deleted += row.deleted;
-    if (read < batchSize) return deleted;
-    last = row.last;
+    const { rows } = await step<Page>(deletion, reduceRows(table, deletion, last, kept, unset));
+    const page = rows[0]!;
+    deleted += page.deleted;
+    if (page.read < deletion.limit) return deleted;
+    last = page.last;
   }
 }
+type Page = { last: number; read: number; deleted: number };
 
-async function findUnset({ pool }: Pick<Database, 'pool'>, table: string, kept: string[]) {
-  return (await readUnsetValues(pool, table)).filter(({ column }) => !kept.includes(column));
+async function findUnset({ pool }: Pick<Database, 'pool'>, table: string, kept: string) {
+  return (await readUnsetValues(pool, table)).filter(({ column }) => !kept.split(/\s+/).includes(column));
 }
 
-/** Rows that others need follow those in a later round. */
-async function deleteAll(deletion: Deletion, table: string, statement: string) {
+/** Deletes the rows; those that others need follow these in a later round. */
+async function deleteAll(deletion: Deletion, table: TenantTable) {
   for (let total = 0; ;) {
-    const deleted = await inBatches(deletion, statement);
+    const deleted = await inBatches(deletion, deleteRows(table, deletion));
     total += deleted;
-    if (deleted === 0 || boundReferences[table] === undefined) return total;
+    if (deleted === 0 || boundReferences[table.name] === undefined) return total;
   }
 }
 
 /** Repeats a statement until it changes no full batch. Returns the number of rows. */
-async function inBatches(deletion: Deletion, statement: string) {
+async function inBatches(deletion: Deletion, statement: SQL) {
   for (let total = 0; ;) {
     const { rowCount } = await step(deletion, statement);
     total += rowCount ?? 0;
-    if ((rowCount ?? 0) < deletion.batchSize) return total;
+    if ((rowCount ?? 0) < deletion.limit) return total;
   }
 }
 
 /** Runs a statement in a transaction of its own. */
-async function step<Row extends object>({ database, providerId }: Deletion, statement: string, values: unknown[] = []) {
+async function step<Row extends Record<string, unknown>>({ database, providerId }: Deletion, statement: SQL) {
   const result = await database.exclusively(`deletion of provider ${providerId}`, async (client) => {
     // As after 1,000 changes: each resource leaves one event instead of one a row.
     await client.query("select set_config('change_feed.changes', '1001', true)");
-    return client.query<Row>(statement, [providerId, ...values]);
+    return queryBuilderOn(client).execute<Row>(statement);
   });
   if (!result) throw new Problem('unavailable', `Provider ${providerId} is being deleted by another process`);
   return result;

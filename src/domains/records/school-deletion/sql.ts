@@ -1,104 +1,113 @@
-const limit = (batchSize: number) => `limit ${batchSize === Infinity ? 'all' : batchSize}`;
-const inBatch = (table: string, condition: string, batchSize: number) =>
-  `ctid = any(array(select ctid from ${table} where ${condition} ${limit(batchSize)})) and ${condition}`;
+import { sql, type SQL } from 'drizzle-orm';
+import { statement } from '../../../database/statement.ts';
+import type { TenantTable } from '../../../database/tenant-tables.ts';
+import { register } from '../register/schema.ts';
 
-/** `owned` is a condition with the provider as `$1`. */
-export const unlinkRows = (table: string, owned: string, batchSize: number, column: string) =>
-  `update ${table} set ${column} = null where ${inBatch(table, `(${owned}) and ${column} is not null`, batchSize)}`;
+// Statements about tables that the catalog names, and the rows of a list beside the backups.
+
+const { raw } = sql;
+/** `limit` rows at most: Infinity for all. */
+type Batch = { providerId: number; limit: number };
+
+/** The rows of the provider in a table; others that refer to its own ones among them. */
+const isOwned = ({ owners }: TenantTable, { providerId }: Batch) =>
+  sql`(${sql.join(
+    owners.map((column) => sql`${raw(column)} = ${providerId}`),
+    raw(' or '),
+  )})`;
+const toLimit = ({ limit }: Batch) => raw(`limit ${limit === Infinity ? 'all' : limit}`);
+const inBatch = (table: TenantTable, condition: SQL, batch: Batch) =>
+  sql`ctid = any(array(select ctid from ${raw(table.name)} where ${condition} ${toLimit(batch)})) and ${condition}`;
+
+export function unlinkRows(table: TenantTable, batch: Batch, column: string) {
+  const isLinked = sql`${isOwned(table, batch)} and ${raw(column)} is not null`;
+  return sql`update ${raw(table.name)} set ${raw(column)} = null where ${inBatch(table, isLinked, batch)}`;
+}
 
 /** References that rows need: those that they name are deleted later. */
 export const boundReferences: Record<string, string> = { orders: 'first_order_id', order_lines: 'credits_line_id' };
-const isFree = (table: string) =>
-  boundReferences[table] === undefined
-    ? 'true'
-    : `not exists (select from ${table} r where r.provider_id = $1 and r.${boundReferences[table]} = ${table}.id)`;
 
 /** With memberships the accounts go that no other provider has. */
-export const deleteRows = (table: string, owned: string, batchSize: number) =>
-  table === 'admin_memberships'
-    ? `with gone as (delete from admin_memberships where ${inBatch(table, `(${owned})`, batchSize)} returning admin_user_id),
-        accounts as (
-          delete from admin_users u using gone where u.id = gone.admin_user_id and not exists (
-            select from admin_memberships m where m.admin_user_id = u.id and m.provider_id <> $1))
-      select from gone`
-    : `delete from ${table} where ${inBatch(table, `(${owned}) and ${isFree(table)}`, batchSize)}`;
+export function deleteRows(table: TenantTable, batch: Batch) {
+  const { name } = table;
+  const bound = boundReferences[name];
+  const isFree =
+    bound &&
+    sql` and not exists (
+    select from ${raw(name)} r where r.provider_id = ${batch.providerId} and r.${raw(bound)} = ${raw(name)}.id)`;
+  const deletion = sql`delete from ${raw(name)} where ${inBatch(table, sql`${isOwned(table, batch)}${isFree}`, batch)}`;
+  if (name !== 'admin_memberships') return deletion;
+  return sql`with gone as (${deletion} returning admin_user_id), accounts as (
+      delete from admin_users u using gone where u.id = gone.admin_user_id and not exists (
+        select from admin_memberships m where m.admin_user_id = u.id and m.provider_id <> ${batch.providerId}))
+    select from gone`;
+}
 
 type UnsetValue = { column: string; value: string };
 
 /** Unsets the columns of rows of a table `t`, where one of them is set. */
-export function unsetColumns(table: string, condition: string, unset: UnsetValue[]) {
+export function unsetColumns(table: string, condition: SQL, unset: UnsetValue[]) {
   const [columns, values] = [unset.map(({ column }) => `t.${column}`), unset.map(({ value }) => value)];
-  return `update ${table} t set ${unset.map(({ column }) => `${column} = default`).join(', ')}
-    where ${condition} and (${columns.join(', ')}) is distinct from (${values.join(', ')})`;
+  return sql`update ${raw(`${table} t set ${unset.map(({ column }) => `${column} = default`).join(', ')}`)}
+    where ${condition} and ${raw(`(${columns.join(', ')}) is distinct from (${values.join(', ')})`)}`;
 }
 
-/** Deletes those of the next rows by id after `$2` that are not kept, and unsets columns of the others. */
-export function reduceRows(table: string, batchSize: number, isKept: string, unset: UnsetValue[]) {
-  const inPage = 't.provider_id = $1 and t.id in (select id from page)';
-  const reduced = unset.length === 0 ? '' : `, reduced as (${unsetColumns(table, `${inPage} and ${isKept}`, unset)})`;
-  return `
-    with page as (select id from ${table} where provider_id = $1 and id > $2 order by id ${limit(batchSize)}),
-      gone as (delete from ${table} t where ${inPage} and not ${isKept} returning 1)${reduced}
+/** Deletes those of the next rows by id that are not kept, and unsets columns of the others. */
+export function reduceRows(
+  table: string,
+  batch: Batch,
+  last: number,
+  { condition = 'true' }: Kept,
+  unset: UnsetValue[],
+) {
+  const isKept = raw(condition);
+  const inPage = sql`t.provider_id = ${batch.providerId} and t.id in (select id from page)`;
+  const reduced = unset.length > 0 && sql`, reduced as (${unsetColumns(table, sql`${inPage} and ${isKept}`, unset)})`;
+  return sql`
+    with page as (
+        select id from ${raw(table)} where provider_id = ${batch.providerId} and id > ${last} order by id ${toLimit(batch)}),
+      gone as (delete from ${raw(table)} t where ${inPage} and not ${isKept} returning 1)${reduced || undefined}
     select max(id) as last, count(*)::int as read, (select count(*)::int from gone) as deleted from page`;
 }
 
 /** The columns of the provider's own row that invoices need. */
-export const invoiceSeller = [
-  ...['parent_id', 'root_id', 'title', 'is_active', 'org_nr', 'closed_at'],
-  ...['post_address', 'post_zip', 'post_city', 'visit_address', 'visit_zip', 'visit_city'],
-];
+export const invoiceSeller = `parent_id root_id title is_active org_nr closed_at post_address post_zip post_city
+  visit_address visit_zip visit_city`;
 
 /** Remembers a deleted provider, once. */
-export const rememberDeletion = {
-  name: 'remember_deletion',
-  text: `insert into erasures (provider_id, created_at, erased_at, orders_kept)
-    select p.id, p.created_at, $2, $3 from providers p where p.id = $1 and not exists (
+export const rememberDeletion = statement(
+  'remember_deletion',
+  { takes: { providerId: 'int', now: 'moment', keepOrders: 'bool' } },
+  `insert into erasures (provider_id, created_at, erased_at, orders_kept)
+    select p.id, p.created_at, :now, :keepOrders from providers p where p.id = :providerId and not exists (
       select from erasures e where e.provider_id = p.id and e.user_id is null and e.created_at = p.created_at
-        and e.orders_kept <= $3)`,
-};
+        and e.orders_kept <= :keepOrders)`,
+);
 
 /** The providers of a list, sub-schools first; those of which the list says both are deleted as a whole. */
-export const findListed = {
-  name: 'find_listed_providers',
-  text: `select p.id, bool_and(coalesce(l.orders_kept, false)) as "keepOrders"
-    from jsonb_to_recordset($1) l (provider bigint, created_at timestamptz, orders_kept boolean)
-      join providers p on p.id = l.provider and p.created_at = l.created_at
+export const findListed = statement(
+  'find_listed_providers',
+  {
+    takes: { list: { rows: { provider: 'int', created_at: 'moment', orders_kept: 'bool?' } } },
+    returns: { id: 'int', keepOrders: 'bool' },
+    acrossSchools: 'a list has the erasures of all schools',
+  },
+  `select p.id, bool_and(coalesce(list.orders_kept, false)) as "keepOrders"
+    from :list join providers p on p.id = list.provider and p.created_at = list.created_at
     group by p.id order by p.parent_id is null, p.id`,
-};
+);
 
-type Kept = {
-  /** SQL condition over `t`; all rows unless given. */
-  condition?: string;
-  /** All columns unless given; columns that cannot be unset stay anyway. */
-  columns?: string[];
-};
-
+/** The rows of a table `t` and their columns that stay, all unless given; columns that cannot be unset stay anyway. */
+type Kept = { condition?: string; columns?: string | undefined };
 const isReferred = (by: string, column: string) =>
   `exists (select from ${by} r where r.provider_id = t.provider_id and r.${column} = t.id)`;
 
-/** The rows and columns that invoices of a deleted provider need: orders, their lines, payers, products and courses. */
+/** What invoices of a deleted provider need: orders, their lines, payers, products and courses. */
 export const keptForInvoices: Record<string, Kept> = {
-  order_lines: {},
-  payments: {},
-  voucher_redemptions: {},
-  orders: {
-    columns: [
-      ...['customer_id', 'title_detailed', 'currency', 'is_paid', 'payment_method', 'your_reference', 'booker'],
-      ...['gln_number', 'invoice_address', 'invoice_address_2', 'invoice_address_3', 'invoice_zipcode', 'invoice_city'],
-      ...['total_before_discounts', 'total_discounts', 'total_vat', 'invoiced_at', 'exported_at'],
-      ...['kind', 'first_order_id', 'credit_applied'],
-    ],
-  },
+  ...{ order_lines: {}, payments: {}, voucher_redemptions: {}, orders: { columns: register.orders.invoice } },
   products: { condition: isReferred('order_lines', 'product_id') },
   vouchers: { condition: isReferred('voucher_redemptions', 'voucher_id') },
-  customers: {
-    condition: isReferred('orders', 'customer_id'),
-    columns: [
-      ...['department', 'type', 'status', 'orgnr', 'country', 'customer_reference_id', 'customer_reference'],
-      ...['duedate_days', 'invoice_address', 'invoice_address_2', 'invoice_address_3', 'invoice_zipcode'],
-      ...['invoice_city'],
-    ],
-  },
+  customers: { condition: isReferred('orders', 'customer_id'), columns: register.customers.invoice },
   // Active titles are unique, so the marks of those that are not stay.
-  courses: { condition: isReferred('products', 'course_id'), columns: ['is_active', 'deleted_at'] },
+  courses: { condition: isReferred('products', 'course_id'), columns: 'is_active deleted_at' },
 };
