@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import '../../../src/app.ts';
 import '../../../src/jobs.ts';
 import '../../../src/plugins.ts';
+import '../../../src/plugins/delivery/server.ts';
 import { statement, statements, type DeclaredStatement } from '../../../src/database/statement.ts';
 import { Describe, findDifferences, refuseUndeclaredNulls } from '../../support/declared-rows.ts';
 import { connectionTo, ownDatabase } from '../../support/test-app.ts';
