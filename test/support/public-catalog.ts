@@ -16,7 +16,7 @@ import {
 import { Duration } from '../../src/domains/courses/courses/schema.ts';
 import { courseItem, courseList } from '../../src/domains/courses/courses/list.ts';
 import { instructorList } from '../../src/domains/courses/instructors/list.ts';
-import { Instructor } from '../../src/domains/courses/instructors/schema.ts';
+import { Instructor } from '../../src/domains/courses/instructors/fields.ts';
 import { locationList } from '../../src/domains/courses/locations/list.ts';
 import { School } from '../../src/domains/school/schools/schema.ts';
 import { Tag } from '../../src/domains/courses/tags/schema.ts';

@@ -16,19 +16,31 @@ const layers = [
 /** Each imports only those before it. */
 const domains = ['school', 'messages', 'people', 'courses', 'participants', 'orders', 'bookings', 'records'];
 /** The files of a resource by what they hold; within a resource a file imports from the kinds before its own. */
-const kinds = ['schema', 'body-schema', 'loaders', 'serializer', 'filters', 'list', 'sql', 'service', 'routes'];
+const kinds = [
+  'schema',
+  'fields',
+  'body-schema',
+  'loaders',
+  'serializer',
+  'filters',
+  'list',
+  'sql',
+  'service',
+  'routes',
+];
 const kindOf = (file: string) => kinds.findLast((kind) => new RegExp(`(^|[/-])${kind}\\.ts$`).test(file));
 /** The kinds of files that a file may import from another resource. */
 const importable: Record<string, string[]> = {
-  schema: ['schema'],
-  'body-schema': ['schema', 'body-schema'],
-  loaders: ['schema', 'loaders'],
-  serializer: ['schema', 'loaders', 'serializer'],
-  filters: ['schema', 'loaders', 'filters'],
-  list: ['schema', 'loaders', 'serializer', 'filters'],
+  schema: ['schema', 'fields'],
+  fields: ['schema', 'fields'],
+  'body-schema': ['schema', 'fields', 'body-schema'],
+  loaders: ['schema', 'fields', 'loaders'],
+  serializer: ['schema', 'fields', 'loaders', 'serializer'],
+  filters: ['schema', 'fields', 'loaders', 'filters'],
+  list: ['schema', 'fields', 'loaders', 'serializer', 'filters'],
   sql: ['loaders'],
-  service: ['schema', 'loaders', 'serializer', 'list', 'service'],
-  routes: ['schema', 'serializer'],
+  service: ['schema', 'fields', 'loaders', 'serializer', 'list', 'service'],
+  routes: ['schema', 'fields', 'serializer'],
 };
 
 const src = join(import.meta.dirname, '../../src');

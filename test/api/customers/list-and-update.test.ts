@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { CustomerBody, CustomerChange } from '../../../src/domains/people/customer-list/body-schema.ts';
+import { CustomerBody, CustomerChange } from '../../../src/domains/people/customers/fields.ts';
 import { addAdminUser } from '../../support/dates.ts';
 import { dialects, encodeBody, fullCustomer as whole, contentTypeHeader } from '../../support/request-bodies.ts';
 import { createCustomer, createUser, write } from '../../support/orders.ts';

@@ -8,10 +8,10 @@ import { BookingBody, ParticipantBody } from '../../../src/domains/bookings/book
 import { detailedOrderTitle } from '../../../src/core/date-format.ts';
 import { CourseDateBody } from '../../../src/domains/bookings/date-changes/body-schema.ts';
 import { CourseBody } from '../../../src/domains/courses/courses/body-schema.ts';
-import { CustomerBody } from '../../../src/domains/people/customer-list/body-schema.ts';
+import { CustomerBody } from '../../../src/domains/people/customers/fields.ts';
 import { GatheringField } from '../../../src/domains/courses/gatherings/body-schema.ts';
-import { InstructorBody } from '../../../src/domains/courses/instructors/body-schema.ts';
-import { LocationBody } from '../../../src/domains/courses/locations/body-schema.ts';
+import { InstructorBody } from '../../../src/domains/courses/instructors/fields.ts';
+import { LocationBody } from '../../../src/domains/courses/locations/fields.ts';
 import { SchoolBody } from '../../../src/domains/school/schools/body-schema.ts';
 import { differences } from '../../support/compare-responses.ts';
 import { exportToLines, importObjects } from '../../support/all-responses.ts';

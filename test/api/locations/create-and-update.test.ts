@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { LocationBody, LocationChange } from '../../../src/domains/courses/locations/body-schema.ts';
+import { LocationBody, LocationChange } from '../../../src/domains/courses/locations/fields.ts';
 import { addDate, addInstructor, findMunicipality } from '../../support/dates.ts';
 import {
   dialects,

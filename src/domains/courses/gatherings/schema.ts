@@ -2,7 +2,7 @@ import { Type, type Static } from '@sinclair/typebox';
 import { t } from '../../../core/schema/types.ts';
 import { formatTimestamp } from '../../../core/timestamps.ts';
 import type { gatherings } from '../../../database/tables/coursedates.ts';
-import { EmbeddedInstructor } from '../instructors/schema.ts';
+import { EmbeddedInstructor } from '../instructors/fields.ts';
 
 const text = Type.String();
 const Minute = Type.String({ description: 'yyyy-mm-dd hh:mm' });

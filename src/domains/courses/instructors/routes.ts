@@ -1,16 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { itemRoutes } from '../../../http/item-routes.ts';
 import { addPageRoute } from '../../../http/page-route.ts';
-import { InstructorBody, InstructorChange } from './body-schema.ts';
+import { Instructor, InstructorBody, InstructorChange } from './fields.ts';
 import { instructorList } from './list.ts';
-import { Instructor } from './schema.ts';
-import {
-  archiveInstructor,
-  createInstructor,
-  getInstructor,
-  instructorReferences,
-  updateInstructor,
-} from './service.ts';
+import { instructorOperations, instructorReferences } from './service.ts';
 
 const tags = ['Instructors'];
 const readOnly = ['archived_at'];
@@ -27,7 +20,7 @@ export const instructorRoutes: FastifyPluginAsyncTypebox = async (app) => {
     publicQuery: { parameters: ['limit', 'page', 'since_id'] },
   });
 
-  items.post(createInstructor, {
+  items.post(instructorOperations.create, {
     operationId: 'createInstructor',
     summary: 'Create an instructor',
     description: '`idUser` connects the instructor to an admin user.',
@@ -35,7 +28,7 @@ export const instructorRoutes: FastifyPluginAsyncTypebox = async (app) => {
     config: { readOnly, references: instructorReferences },
   });
 
-  items.get(getInstructor, {
+  items.get(instructorOperations.get, {
     operationId: 'getInstructor',
     summary: 'Get an instructor',
     description: 'Archived or not.',
@@ -43,7 +36,7 @@ export const instructorRoutes: FastifyPluginAsyncTypebox = async (app) => {
     publicQuery: { parameters: [] },
   });
 
-  items.put(updateInstructor, {
+  items.put(instructorOperations.update, {
     operationId: 'updateInstructor',
     summary: 'Update an instructor',
     description: 'Only the fields sent change. An empty `idUser` disconnects from the admin user.',
@@ -51,7 +44,7 @@ export const instructorRoutes: FastifyPluginAsyncTypebox = async (app) => {
     config: { readOnly, references: instructorReferences },
   });
 
-  items.delete(archiveInstructor, {
+  items.delete(instructorOperations.archive, {
     operationId: 'archiveInstructor',
     summary: 'Archive an instructor',
     description: 'The instructor stays listed, with `archived_at` set. A second request changes nothing.',

@@ -4,7 +4,7 @@ import { courseDateInstructors } from '../../../database/tables/coursedates.ts';
 import { relation } from '../../../lists/relations.ts';
 import { defineSerializer } from '../../../lists/serializer.ts';
 import { fetchLinkedInstructors } from './loaders.ts';
-import { EmbeddedInstructor, Instructor, toEmbeddedInstructor, toInstructor, type InstructorRow } from './schema.ts';
+import { EmbeddedInstructor, Instructor, toEmbeddedInstructor, toInstructor, type InstructorRow } from './fields.ts';
 
 export const instructorSerializer = defineSerializer<InstructorRow>()({
   reads: ['catalog'],

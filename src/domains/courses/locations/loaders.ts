@@ -1,6 +1,6 @@
 import { locations } from '../../../database/tables/places.ts';
 import { batchLoader } from '../../../lists/loaders.ts';
-import { locationColumns } from './schema.ts';
+import { locationColumns } from './fields.ts';
 
 export const fetchLocations = batchLoader((ctx, keys) =>
   ctx.db.select(locationColumns).from(locations).where(keys.match(locations, locations.id)),

@@ -2,9 +2,8 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { itemRoutes } from '../../../http/item-routes.ts';
 import { addPageRoute } from '../../../http/page-route.ts';
 import type { ReadForms } from '../../../http/parsing/read-forms.ts';
-import { LocationBody, LocationChange } from './body-schema.ts';
+import { ListedLocation, LocationBody, LocationChange } from './fields.ts';
 import { locationList } from './list.ts';
-import { ListedLocation } from './schema.ts';
 import { createLocation, getLocation, locationErrors, locationReferences, updateLocation } from './service.ts';
 
 const tags = ['Course dates'];

@@ -4,7 +4,7 @@ import * as codes from '../../../core/schema/codes.ts';
 import { t } from '../../../core/schema/types.ts';
 import { courseDates } from '../../../database/tables/coursedates.ts';
 import { teachingLanguages } from '../../../core/reference/courses.ts';
-import { Location, toLocation, type LocationRow } from '../../courses/locations/schema.ts';
+import { Location, toLocation, type LocationRow } from '../../courses/locations/fields.ts';
 
 const text = Type.String();
 const day = Type.String({ format: 'date' });
@@ -113,7 +113,7 @@ export const toParticipantDate = (row: ParticipantDateRow, ctx: Ctx): Participan
   is_deleted: row.date.deletedAt !== null,
   guaranteed_to_run: row.date.statusId === willRun,
   // The JSON serializer drops the fields that DateLocation lacks.
-  location: row.location === null ? null : toLocation(row.location, { place: null, instructor: null }, ctx),
+  location: row.location === null ? null : toLocation(row.location, { place: null }, ctx),
 });
 
 /** `09:00:00` is `09:00`; empty when no time is set. */

@@ -6,7 +6,7 @@ import { participants } from '../../../database/tables/participants.ts';
 import { locations, places } from '../../../database/tables/places.ts';
 import { batchLoader } from '../../../lists/loaders.ts';
 import { sameTenant } from '../../../lists/tenant-scope.ts';
-import { locationColumns } from '../../courses/locations/schema.ts';
+import { locationColumns } from '../../courses/locations/fields.ts';
 import { participantDateColumns } from './date-schema.ts';
 
 const { orderId, bookerName, bookerEmail, bookerPhone, bookerLanguageId } = bookings;

@@ -9,7 +9,8 @@ import { relation, type Serializer } from '../../../lists/relations.ts';
 import { fetchEmployees, maxEmbedded } from '../users/loaders.ts';
 import { courseUserSerializer } from '../users/serializer.ts';
 import type { CourseUser } from '../users/schema.ts';
-import { privateType, type CustomerRow } from '../customers/schema.ts';
+import type { CustomerRow } from '../customers/fields.ts';
+import { privateType } from '../customers/schema.ts';
 import { fetchCustomers, customerSerializer } from '../customers/serializer.ts';
 
 const employees = relation.includeMany(fetchEmployees, courseUserSerializer, t.member.personal);

@@ -5,8 +5,8 @@ import { addPageRoute } from '../../../http/page-route.ts';
 import { toKey, type ReadForms } from '../../../http/parsing/read-forms.ts';
 import { itemRoutes } from '../../../http/item-routes.ts';
 import { responses } from '../../../http/responses.ts';
+import { CustomerBody, CustomerChange } from '../customers/fields.ts';
 import { addressForms, customerStatuses, customerTypes } from '../customers/schema.ts';
-import { CustomerBody, CustomerChange } from './body-schema.ts';
 import { customerList } from './list.ts';
 import { createCustomer, customerReferences, getCustomer, updateCustomer } from './service.ts';
 

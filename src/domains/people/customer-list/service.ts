@@ -5,7 +5,7 @@ import { Problem } from '../../../core/errors.ts';
 import { customers } from '../../../database/tables/customers.ts';
 import { bodyWriter } from '../../../lists/body-writer.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
-import { CustomerBody, isWebAddress, type CustomerChange } from './body-schema.ts';
+import { CustomerBody, isWebAddress, type CustomerChange } from '../customers/fields.ts';
 import { customerList } from './list.ts';
 
 const { toColumns, insert, references } = bodyWriter(customers, CustomerBody);

@@ -4,7 +4,7 @@ import { rowLoader } from '../../../lists/loaders.ts';
 import { relation } from '../../../lists/relations.ts';
 import { defineSerializer } from '../../../lists/serializer.ts';
 import { fetchAdminUsers } from '../../school/admin-users/loaders.ts';
-import { Customer, toCustomer, type CustomerRow } from './schema.ts';
+import { Customer, toCustomer, type CustomerRow } from './fields.ts';
 
 export const fetchCustomers = rowLoader(customers);
 

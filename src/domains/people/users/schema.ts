@@ -2,7 +2,8 @@ import { Type, type Static } from '@sinclair/typebox';
 import { formatTimestamp } from '../../../core/timestamps.ts';
 import { t } from '../../../core/schema/types.ts';
 import type { courseUsers } from '../../../database/tables/users.ts';
-import { Address, toAddress, Customer } from '../customers/schema.ts';
+import { Customer } from '../customers/fields.ts';
+import { Address, toAddress } from '../customers/schema.ts';
 
 const text = t.Nullable(Type.String());
 

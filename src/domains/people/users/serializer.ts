@@ -1,7 +1,7 @@
 import { member } from '../../../core/schema/types.ts';
 import { relation, type Loader } from '../../../lists/relations.ts';
 import { defineSerializer } from '../../../lists/serializer.ts';
-import type { Customer } from '../customers/schema.ts';
+import type { Customer } from '../customers/fields.ts';
 import { fetchCustomers, customerSerializer } from '../customers/serializer.ts';
 import { fetchCourseUsers } from './loaders.ts';
 import { CourseUser, toCourseUser, type CourseUserRow } from './schema.ts';

@@ -4,14 +4,14 @@ import { EventResource, EventType } from '../../../database/record-events.ts';
 import type { eventResources } from '../../../database/tables/events.ts';
 import { CourseDate } from '../../courses/coursedates/schema.ts';
 import { Course } from '../../courses/courses/schema.ts';
-import { Instructor } from '../../courses/instructors/schema.ts';
-import { Location } from '../../courses/locations/schema.ts';
+import { Instructor } from '../../courses/instructors/fields.ts';
+import { Location } from '../../courses/locations/fields.ts';
 import { Tag } from '../../courses/tags/schema.ts';
 import { Campaign } from '../../orders/campaigns/schema.ts';
 import { Order } from '../../orders/orders/schema.ts';
 import { Payment } from '../../orders/payments/schema.ts';
 import { Participant } from '../../participants/participants/schema.ts';
-import { Customer } from '../../people/customers/schema.ts';
+import { Customer } from '../../people/customers/fields.ts';
 import { CourseUser } from '../../people/users/schema.ts';
 import { School } from '../../school/schools/schema.ts';
 

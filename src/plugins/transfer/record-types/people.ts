@@ -2,42 +2,31 @@ import { randomUUID } from 'node:crypto';
 import { Type } from '@sinclair/typebox';
 import { sql } from 'drizzle-orm';
 import { Problem } from '../../../core/errors.ts';
-import { CustomProperties, Email, Line, LongLine, StoredMoment, Title } from '../../../core/schema/types.ts';
+import { Email, LongLine, Title } from '../../../core/schema/types.ts';
 import { customers } from '../../../database/tables/customers.ts';
 import { instructors, locations } from '../../../database/tables/places.ts';
 import { todayIn } from '../../../core/timestamps.ts';
 import { courseUsers } from '../../../database/tables/users.ts';
-import { CustomerBody } from '../../../domains/people/customer-list/body-schema.ts';
-import { InstructorBody } from '../../../domains/courses/instructors/body-schema.ts';
-import { LocationBody } from '../../../domains/courses/locations/body-schema.ts';
+import { importedCustomer } from '../../../domains/people/customers/fields.ts';
+import { importedInstructor } from '../../../domains/courses/instructors/fields.ts';
+import { importedLocation } from '../../../domains/courses/locations/fields.ts';
 import { findPasswordFault, Password, PasswordHash } from '../../../domains/school/auth/schema.ts';
 import { hashPassword } from '../../../domains/school/auth/password-service.ts';
-import { field, storedFields, refersTo, withLast, type BulkRecordType, type Fields } from '../record-type.ts';
+import { storedFields, withLast, type BulkRecordType, type Fields } from '../record-type.ts';
 import { tableFields } from './table-fields.ts';
 
 const { Optional } = Type;
-const line = Optional(Line());
 
 export const instructor: BulkRecordType = {
   kind: 'instructor',
   table: instructors,
-  fields: {
-    ...storedFields(InstructorBody.properties),
-    archived_at: field(instructors.archivedAt, Optional(StoredMoment())),
-  },
+  fields: storedFields(importedInstructor),
 };
 
 export const location: BulkRecordType = {
   kind: 'location',
   table: locations,
-  fields: {
-    ...withLast(storedFields(LocationBody.properties), [
-      ...['cancellation_days', 'capacity_budget', 'capacity_max', 'capacity_min', 'capacity_overbook'],
-      ...['capacity_wait', 'notification_days', 'is_archived', 'is_default', 'is_notification_enabled', 'is_virtual'],
-    ]),
-    title: field(locations.title, Optional(Title())),
-    notification_role: refersTo('role', locations.notificationRoleId),
-  },
+  fields: storedFields(importedLocation),
   complete({ timezone }, { zones }) {
     if (timezone !== undefined && !zones.has(timezone as string))
       throw Problem.invalidFields({ notValid: ['timezone'] });
@@ -48,15 +37,7 @@ export const location: BulkRecordType = {
 export const customer: BulkRecordType = {
   kind: 'customer',
   table: customers,
-  fields: {
-    ...withLast(storedFields(CustomerBody.properties), ['seller_id']),
-    idParentCustomer: refersTo('customer', customers.parentCustomerId),
-    turnover: field(customers.turnover, line),
-    invoice_method: field(customers.invoiceMethod, line),
-    always_use_customer_reference: field(customers.alwaysUseCustomerReference, Optional(Type.Boolean())),
-    custom_properties: field(customers.customProperties, Optional(CustomProperties)),
-    kept_until: field(customers.keptUntil, Optional(StoredMoment())),
-  },
+  fields: storedFields(importedCustomer),
 };
 
 const longLine = Optional(LongLine());

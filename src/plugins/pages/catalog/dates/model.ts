@@ -10,8 +10,8 @@ import { canceled, postponed } from '../../../../core/reference/statuses.ts';
 import type { Category, EmbeddedCourse } from '../../../../domains/courses/courses/schema.ts';
 import type { CourseDate } from '../../../../domains/courses/coursedates/schema.ts';
 import type { Gathering } from '../../../../domains/courses/gatherings/schema.ts';
-import type { EmbeddedInstructor } from '../../../../domains/courses/instructors/schema.ts';
-import type { Location } from '../../../../domains/courses/locations/schema.ts';
+import type { EmbeddedInstructor } from '../../../../domains/courses/instructors/fields.ts';
+import type { Location } from '../../../../domains/courses/locations/fields.ts';
 import type { Product } from '../../../../domains/courses/products/schema.ts';
 
 type Titled = { id: number; title: string };
