@@ -53,10 +53,12 @@ export function fieldsOf<Row, Relations = unknown>() {
       return { column, to, input: input as I, imported, shown: access(shown), read };
     }
     return Object.assign(field, byKind(field) as ByKind, {
-      /** A value that answers show; `read` derives it, unless the resource has a `toResponse` of its own. */
-      value: <S extends TSchema>(shown: S, read?: Read<Static<S>>): Field<undefined, S> => ({
-        ...{ input: undefined, imported: undefined, shown: access(shown), read },
-      }),
+      /** A value that no column holds as answers show it; bodies with an input take it. */
+      value: <S extends TSchema, I extends TSchema | undefined = undefined>(
+        shown: S,
+        read: Read<Static<S>>,
+        input?: I,
+      ): Field<I, S> => ({ ...{ input: input as I, imported: undefined, shown: access(shown), read } }),
     });
   };
   return {

@@ -7,7 +7,7 @@ import { keyProfiles } from '../../../src/core/api-key.ts';
 import * as reference from '../../../src/core/reference/courses.ts';
 import { units } from '../../../src/core/reference/courses.ts';
 import { courseDateStatuses } from '../../../src/core/reference/statuses.ts';
-import { campaignTypes, discountTypes } from '../../../src/domains/orders/campaigns/schema.ts';
+import { campaignTypes, discountTypes } from '../../../src/domains/orders/campaigns/fields.ts';
 import { seatsStatuses } from '../../../src/domains/courses/seats/schema.ts';
 import { CourseType, PublishingPlatform } from '../../../src/domains/courses/courses/schema.ts';
 import { customerStatuses, customerTypes } from '../../../src/domains/people/customers/schema.ts';

@@ -5,18 +5,14 @@ import { itemRoutes } from '../../../http/item-routes.ts';
 import { listRoute } from '../../../http/list-cache/index.ts';
 import { responses, send } from '../../../http/responses.ts';
 import { registerCodedErrorFormat } from '../../../http/errors/error-handler.ts';
-import { CampaignBody, CampaignChange } from './body-schema.ts';
-import { Campaign, CampaignDetails, ValidCampaign } from './schema.ts';
+import { Campaign, CampaignBody, CampaignChange, CampaignDetails, ValidCampaign } from './fields.ts';
 import {
-  archiveCampaign,
-  campaignReferences,
-  createCampaign,
-  getCampaign,
   campaignFilters,
+  campaignOperations,
+  campaignReferences,
   listCampaigns,
-  updateCampaign,
-  validateCampaign,
   missingCourseId,
+  validateCampaign,
 } from './service.ts';
 
 export const campaignRoutes: FastifyPluginAsyncTypebox = async (app) => {
@@ -37,7 +33,7 @@ export const campaignRoutes: FastifyPluginAsyncTypebox = async (app) => {
     handler: (request, reply) => send.whole(request, reply, listCampaigns(request.ctx, request.query)),
   });
 
-  items.post(createCampaign, {
+  items.post(campaignOperations.create, {
     operationId: 'createCampaign',
     summary: 'Create a campaign',
     description:
@@ -47,14 +43,14 @@ export const campaignRoutes: FastifyPluginAsyncTypebox = async (app) => {
     config: { references: campaignReferences },
   });
 
-  items.get(getCampaign, {
+  items.get(campaignOperations.get, {
     operationId: 'getCampaign',
     summary: 'Get a campaign',
     description: 'Archived or not, with its period and its uses.',
     profiles: ['full', 'read'],
   });
 
-  items.put(updateCampaign, {
+  items.put(campaignOperations.update, {
     operationId: 'updateCampaign',
     summary: 'Update a campaign',
     description: 'Only the fields sent change. Orders keep what was agreed.',
@@ -62,7 +58,7 @@ export const campaignRoutes: FastifyPluginAsyncTypebox = async (app) => {
     config: { references: campaignReferences },
   });
 
-  items.delete(archiveCampaign, {
+  items.delete(campaignOperations.archive, {
     operationId: 'archiveCampaign',
     summary: 'Archive a campaign',
     description: 'It applies no more, and its code is free for another one. A second request changes nothing.',

@@ -7,11 +7,11 @@ import {
   Campaign,
   CampaignDetails,
   EmbeddedCampaign,
-  toDates,
+  toCampaignDetails,
   toEmbeddedCampaign,
-  toListed,
+  toListedCampaign,
   type CampaignRow,
-} from './schema.ts';
+} from './fields.ts';
 
 const linkedIds = (...args: Parameters<typeof fetchLinkedIds>) =>
   relation.hasMany(fetchLinkedIds(...args), ({ id }) => id);
@@ -26,20 +26,14 @@ export const campaignSerializer = defineSerializer<CampaignRow>()({
   reads: ['money'],
   responseSchema: Campaign,
   relations,
-  toResponse: (row, relations) => ({ ...toListed(row), ...relations }),
+  toResponse: toListedCampaign,
 });
 
 export const campaignDetailsSerializer = defineSerializer<CampaignRow>()({
   reads: ['money'],
   responseSchema: CampaignDetails,
   relations,
-  toResponse: (row, relations) => ({
-    ...toListed(row),
-    ...relations,
-    ...toDates(row),
-    max_uses: row.maxUses,
-    uses: row.uses,
-  }),
+  toResponse: toCampaignDetails,
 });
 
 /** A campaign inside an order, without its courses, customers and tags. */

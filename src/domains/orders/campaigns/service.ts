@@ -8,12 +8,12 @@ import { courseDates } from '../../../database/tables/coursedates.ts';
 import { courses } from '../../../database/tables/courses.ts';
 import { customers } from '../../../database/tables/customers.ts';
 import { bodyWriter } from '../../../lists/body-writer.ts';
+import { itemOperations } from '../../../lists/item-operations.ts';
 import { replaceLinks } from '../../../lists/links.ts';
 import { newBudget } from '../../../lists/response-budget.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
 import { defineTimestampFilters } from '../../../lists/list-query.ts';
-import { CampaignBody, type CampaignChange } from './body-schema.ts';
-import { toEmbeddedCampaign, type CampaignDetails } from './schema.ts';
+import { CampaignBody, toEmbeddedCampaign, type CampaignChange, type CampaignDetails } from './fields.ts';
 import { campaignColumns, isForCourse } from './loaders.ts';
 import { campaignDetailsSerializer, campaignSerializer } from './serializer.ts';
 
@@ -36,8 +36,8 @@ export const listCampaigns = (ctx: Ctx, query: Parameters<typeof campaignFilters
 export const findListedCampaign = async (ctx: Ctx, id: number) => (await loadCampaigns(ctx, eq(campaigns.id, id)))[0];
 
 const linked = { courses: courses.id, customers: customers.id, tags: tags.id };
-const { toColumns, toUpdatedColumns, insert, references } = bodyWriter(campaigns, CampaignBody, linked);
-export const campaignReferences = references;
+const writer = bodyWriter(campaigns, CampaignBody, linked);
+export const campaignReferences = writer.references;
 
 const constraints = {
   campaigns_code: () =>
@@ -46,48 +46,16 @@ const constraints = {
   campaigns_window: () => Problem.invalidFields({ rules: { ends_at: 'end_before_start' } }),
 };
 
-const matchCampaign = (ctx: Ctx, id: number) => tenantWhere(ctx, campaigns, eq(campaigns.id, id));
-
-/** Archived ones too. */
-export async function getCampaign(ctx: Ctx, id: number): Promise<CampaignDetails> {
-  const rows = await ctx.db.select(campaignColumns).from(campaigns).where(matchCampaign(ctx, id));
-  return Problem.assertFound((await campaignDetailsSerializer.embed(ctx, rows, {}, []))[0], 'Campaign');
+async function find(ctx: Ctx, id: number) {
+  const campaign = tenantWhere(ctx, campaigns, eq(campaigns.id, id));
+  const rows = await ctx.db.select(campaignColumns).from(campaigns).where(campaign);
+  return (await campaignDetailsSerializer.embed(ctx, rows, {}, []))[0];
 }
 
-export async function createCampaign(ctx: Ctx, body: CampaignBody): Promise<CampaignDetails> {
-  const { type = 'Campaign', discount_type: discountType, discount_value } = body;
-  const work = ctx.write(['money'], async (tx, now) => {
-    await references.assertKnown(body, { ctx, reader: tx });
-    const own = { providerId: ctx.providerId, createdAt: now, updatedAt: now };
-    const columns = { ...toColumns(body), type, discountType, discountValue: String(discount_value), ...own };
-    const id = tx.recordAffected(await insert(tx, columns));
-    await replaceLinked(ctx, tx, id, body);
-    return getCampaign({ ...ctx, db: tx }, id);
-  });
-  return Problem.mapConstraints(constraints, work);
-}
-
-export async function updateCampaign(ctx: Ctx, id: number, body: CampaignChange): Promise<CampaignDetails> {
-  const work = ctx.write(['money'], async (tx, now) => {
-    if ((await tx.$count(campaigns, matchCampaign(ctx, id))) === 0) throw Problem.notFound('Campaign');
-    await references.assertKnown(body, { ctx, reader: tx });
-    const updatedAt = (await replaceLinked(ctx, tx, id, body)) ? now : undefined;
-    const values = { ...toUpdatedColumns(body), updatedAt };
-    if ((await tx.updateChanged(campaigns, matchCampaign(ctx, id), values, now)) === 0) tx.rollbackNoChange();
-  });
-  await Problem.mapConstraints(constraints, work);
-  return getCampaign(ctx, id);
-}
-
-/** Idempotent. Orders still show an archived campaign. */
-export async function archiveCampaign(ctx: Ctx, id: number): Promise<CampaignDetails> {
-  await ctx.write(['money'], async (tx, now) => {
-    if ((await tx.$count(campaigns, matchCampaign(ctx, id))) === 0) throw Problem.notFound('Campaign');
-    const changed = await tx.updateChanged(campaigns, matchCampaign(ctx, id), { isArchived: true }, now);
-    if (changed === 0) tx.rollbackNoChange();
-  });
-  return getCampaign(ctx, id);
-}
+/** Orders still show an archived campaign. */
+export const campaignOperations = itemOperations<CampaignDetails, CampaignBody, CampaignChange>({
+  ...{ item: 'Campaign', table: campaigns, areas: ['money'], writer, find, writeLinks: replaceLinked, constraints },
+});
 
 /** Replaces the courses, customers and tags, each if it is sent; returns true if that changed any. */
 async function replaceLinked(
@@ -118,7 +86,8 @@ export async function validateCampaign(ctx: Ctx, code: string, target: { coursed
     .limit(1);
   if (!found) throw Problem.notFound('Campaign');
   if (!found.forCourse) throw Problem.coded('campaign_code_invalid', 'The campaign is not for this course');
-  return { successful: true, campaign: { ...toEmbeddedCampaign(found.campaign), id: String(found.campaign.id) } };
+  const campaign = toEmbeddedCampaign(found.campaign, {}, ctx);
+  return { successful: true, campaign: { ...campaign, id: String(found.campaign.id) } };
 }
 
 export const missingCourseId = () => Problem.coded('missing_course_id', 'coursedate_id or course_id is missing');

@@ -7,7 +7,7 @@ import { Course } from '../../courses/courses/schema.ts';
 import { Instructor } from '../../courses/instructors/fields.ts';
 import { Location } from '../../courses/locations/fields.ts';
 import { Tag } from '../../courses/tags/schema.ts';
-import { Campaign } from '../../orders/campaigns/schema.ts';
+import { Campaign } from '../../orders/campaigns/fields.ts';
 import { Order } from '../../orders/orders/schema.ts';
 import { Payment } from '../../orders/payments/schema.ts';
 import { Participant } from '../../participants/participants/schema.ts';

@@ -4,7 +4,7 @@ import type { Ctx } from '../../../database/context.ts';
 import { Problem } from '../../../core/errors.ts';
 import type { eventResources } from '../../../database/tables/events.ts';
 import { compileSerializer } from '../../../http/list-serializer.ts';
-import { Campaign } from '../../../domains/orders/campaigns/schema.ts';
+import { Campaign } from '../../../domains/orders/campaigns/fields.ts';
 import { findListedCampaign } from '../../../domains/orders/campaigns/service.ts';
 import { courseDateList } from '../../../domains/courses/coursedates/list.ts';
 import { courseItem } from '../../../domains/courses/courses/list.ts';

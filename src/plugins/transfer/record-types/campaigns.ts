@@ -10,7 +10,7 @@ import {
   vouchers,
 } from '../../../database/tables/campaigns.ts';
 import { currencyCodes } from '../../../core/schema/codes.ts';
-import { campaignTypes, discountTypes } from '../../../domains/orders/campaigns/schema.ts';
+import { campaignTypes, discountTypes } from '../../../domains/orders/campaigns/fields.ts';
 import { links, type BulkRecordType } from '../record-type.ts';
 import { tableFields, Amount } from './table-fields.ts';
 
