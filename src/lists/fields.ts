@@ -31,6 +31,7 @@ type Without<P, O> = { [K in Exclude<keyof P, O>]: P[K] } extends infer Q extend
  * The kinds of fields of a resource, by who sees them in answers, with `define`; `Row` is what answers are derived from,
  * `Relations` the loaded values beside it.
  */
+// eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the others are inferred
 export function fieldsOf<Row, Relations = unknown>() {
   type Read<V> = (row: Row, relations: Relations, ctx: Ctx) => V;
   type Options<S extends TSchema> = {
@@ -74,30 +75,40 @@ export function fieldsOf<Row, Relations = unknown>() {
  * and in bodies, whose errors name fields in this order.
  */
 const define =
+  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the others are inferred
   <Row, Relations>() =>
-  <F extends Fields>(fields: F, { answer = '', body = '' } = {}) => {
-    const inputs = select(fields, 'input', body) as Without<Inputs<F>, never>;
-    const members = select(fields, 'shown', answer);
-    /** Another schema of a field in an update. */
-    const toChanged = ([name, schema]: [string, TSchema]) => [name, t.stored(fields[name]!.column!, schema)] as const;
-    return {
-      /** The fields of import files. */
-      imported: select(fields, 'imported', ''),
-      body: (name: string, options?: ObjectOptions) => t.NamedObject(name, inputs, options),
-      update(name: string, options?: ObjectOptions, changed: TProperties = {}) {
-        const others = Object.fromEntries(Object.entries(changed).map(toChanged));
-        return t.NamedObject(name, t.partialUpdate({ ...inputs, ...others } as typeof inputs), options);
-      },
-      /** The schema of an item with all members but `omitted`, and the function from a row to such an item. */
-      item<O extends keyof F = never>(name: string, omitted: O[] = []) {
-        const entries = Object.entries(members).filter(([one]) => !omitted.includes(one as O));
-        const schema = t.NamedObject(name, Object.fromEntries(entries) as Without<Shown<F>, O>);
-        type Item = Static<typeof schema>;
-        type ToItem = (row: Row, relations: Relations, ctx: Ctx) => Item;
-        return [schema, compileItem(fields, Object.keys(schema.properties)) as ToItem] as const;
-      },
+    <F extends Fields>(fields: F, { answer = '', body = '' } = {}) => {
+      const inputs = select(fields, 'input', body) as Without<Inputs<F>, never>;
+      const members = select(fields, 'shown', answer);
+      return {
+        /** The fields of import files. */
+        imported: select(fields, 'imported', ''),
+        body: (name: string, options?: ObjectOptions) => t.NamedObject(name, inputs, options),
+        /** With other schemas of some fields in an update; undefined for those that only a create takes. */
+        // eslint-disable-next-line @typescript-eslint/no-generated-empty-object-type -- most updates have the same schemas
+        update<X extends Partial<Record<keyof F, TSchema | undefined>> = Record<never, never>>(
+          name: string,
+          options?: ObjectOptions,
+          others: X = {} as X,
+        ) {
+          const changed = Object.entries(others).map(([one, input]) => [
+            one,
+            { ...fields[one], input: input as TSchema },
+          ]);
+          const properties = select({ ...fields, ...Object.fromEntries(changed) } as Fields, 'input', body);
+          type Changed = Without<Inputs<F>, keyof { [K in keyof X as X[K] extends TSchema ? never : K]: 0 }>;
+          return t.NamedObject(name, t.partialUpdate(properties as Changed), options);
+        },
+        /** The schema of an item with all members but `omitted`, and the function from a row to such an item. */
+        item<O extends keyof F = never>(name: string, omitted: O[] = []) {
+          const entries = Object.entries(members).filter(([one]) => !omitted.includes(one as O));
+          const schema = t.NamedObject(name, Object.fromEntries(entries) as Without<Shown<F>, O>);
+          type Item = Static<typeof schema>;
+          type ToItem = (row: Row, relations: Relations, ctx: Ctx) => Item;
+          return [schema, compileItem(fields, Object.keys(schema.properties)) as ToItem] as const;
+        },
+      };
     };
-  };
 
 type Options = { description?: string };
 /** Inputs that need no value. */
@@ -153,8 +164,9 @@ function compileItem(fields: Fields, names: string[]) {
     const value = typeof read === 'string' ? `row.${read}` : `reads[${n}](row, relations, ctx)`;
     return `${JSON.stringify(names[n])}: ${value}`;
   });
-  // eslint-disable-next-line @typescript-eslint/no-implied-eval -- of names in the code alone
-  return new Function('reads', `return (row, relations, ctx) => ({ ${members.join(', ')} })`)(reads) as unknown;
+  const code = `return (row, relations, ctx) => ({ ${members.join(', ')} })`;
+  // eslint-disable-next-line @typescript-eslint/no-implied-eval -- the names are those of our own fields and columns
+  return (new Function('reads', code) as (all: typeof reads) => unknown)(reads);
 }
 
 /** The members of one use, those of `last` at the end in its order, with the columns that hold them. */

@@ -17,7 +17,7 @@ export function itemOperations<View, Body extends object, Change extends object>
   writer: Writer;
   find(ctx: Ctx, id: number, query?: object, options?: { isAfterWrite: boolean }): Promise<View | undefined>;
   /** Writes what other tables hold, and returns true if that changed any. */
-  writeLinks?(ctx: Ctx, tx: Tx, id: number, body: Change): Promise<boolean>;
+  writeLinks?(ctx: Ctx, tx: Tx, id: number, body: Body | Change): Promise<boolean>;
   constraints?: Parameters<typeof Problem.mapConstraints>[0];
 }) {
   const { item, table, areas, find, writeLinks, constraints = {} } = spec;
@@ -46,7 +46,7 @@ export function itemOperations<View, Body extends object, Change extends object>
           await references.assertKnown(body, { ctx, reader: tx });
           const own = { providerId: ctx.providerId, createdAt: now, updatedAt: now };
           const id = tx.recordAffected(await insert(tx, { ...toColumns(body), ...own }));
-          await writeLinks?.(ctx, tx, id, body as never);
+          await writeLinks?.(ctx, tx, id, body);
           return reload({ ...ctx, db: tx }, id);
         }),
       ),

@@ -140,8 +140,8 @@ export async function cachedUrls(testApp: TestApp, { me, ids }: Owner) {
 const wrongArea = replaceIn(
   'wrong-area',
   /courses\/instructors\/service\.ts$/,
-  "ctx.write(['catalog']",
-  "ctx.write(['money']",
+  "areas: ['catalog']",
+  "areas: ['money']",
 );
 
 let withWrongArea: Promise<BuildApp> | undefined;

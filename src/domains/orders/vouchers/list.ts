@@ -4,7 +4,7 @@ import { defineList } from '../../../lists/define-list.ts';
 import { filter } from '../../../lists/filters.ts';
 import { defineSerializer } from '../../../lists/serializer.ts';
 import { fetchVouchers } from './loaders.ts';
-import { ListedVoucher, toListedVoucher, type VoucherRow } from './schema.ts';
+import { ListedVoucher, toListedVoucher, type VoucherRow } from './fields.ts';
 
 const voucherSerializer = defineSerializer<VoucherRow>()({
   reads: ['money'],

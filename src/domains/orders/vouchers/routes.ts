@@ -5,9 +5,8 @@ import { itemRoutes } from '../../../http/item-routes.ts';
 import { listRoute } from '../../../http/list-cache/index.ts';
 import { responses, send } from '../../../http/responses.ts';
 import { registerCodedErrorFormat } from '../../../http/errors/error-handler.ts';
-import { VoucherBody, VoucherChange } from './body-schema.ts';
+import { maxRedemptions, ValidVoucher, VoucherBody, VoucherChange, VoucherDetails } from './fields.ts';
 import { voucherList } from './list.ts';
-import { maxRedemptions, ValidVoucher, VoucherDetails } from './schema.ts';
 import { archiveVoucher, createVoucher, getVoucher, updateVoucher, validateVoucher } from './service.ts';
 
 export const voucherRoutes: FastifyPluginAsyncTypebox = async (app) => {

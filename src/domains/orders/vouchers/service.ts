@@ -7,10 +7,16 @@ import { caseFolded } from '../../../database/tables/columns.ts';
 import { voucherRedemptions } from '../../../database/tables/orders.ts';
 import { bodyWriter } from '../../../lists/body-writer.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
-import { VoucherBody, type VoucherChange } from './body-schema.ts';
 import { voucherList } from './list.ts';
 import { voucherColumns } from './loaders.ts';
-import { maxRedemptions, toRedemption, toVoucher, type VoucherDetails } from './schema.ts';
+import {
+  maxRedemptions,
+  toRedemption,
+  toVoucher,
+  VoucherBody,
+  type VoucherChange,
+  type VoucherDetails,
+} from './fields.ts';
 
 const { toColumns, toUpdatedColumns, insert } = bodyWriter(vouchers, VoucherBody);
 
@@ -82,5 +88,5 @@ export async function validateVoucher(ctx: Ctx, code: string) {
     .where(tenantWhere(ctx, vouchers, sql`${caseFolded(vouchers.code)} = ${caseFolded(code)}`))
     .orderBy(desc(sql`${vouchers.deletedAt} is null`), desc(vouchers.id))
     .limit(1);
-  return { successful: true, voucher: toVoucher(Problem.assertFound(voucher, 'Voucher')) };
+  return { successful: true, voucher: toVoucher(Problem.assertFound(voucher, 'Voucher'), ctx) };
 }
