@@ -89,7 +89,7 @@ const maxNameLength = 63;
  * parameter is undeclared or unused. The statement returns its rows, `one` its only row, and `count` how many rows it
  * changed.
  */
-export function statement<const P extends Parameters, const C extends Columns = Record<never, never>>(
+export function statement<const P extends Parameters, const C extends Columns = Record<string, never>>(
   name: string,
   { takes, returns = {} as C, acrossSchools }: Declaration<P, C>,
   source: string,

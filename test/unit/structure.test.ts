@@ -38,7 +38,7 @@ const importable: Record<string, string[]> = {
   serializer: ['schema', 'fields', 'loaders', 'serializer'],
   filters: ['schema', 'fields', 'loaders', 'filters'],
   list: ['schema', 'fields', 'loaders', 'serializer', 'filters'],
-  sql: ['loaders'],
+  sql: ['schema', 'loaders'],
   service: ['schema', 'fields', 'loaders', 'serializer', 'list', 'service'],
   routes: ['schema', 'fields', 'serializer'],
 };

@@ -25,6 +25,8 @@ import {
   type DateFound,
 } from './sql.ts';
 
+export type { DateFound } from './sql.ts';
+
 /** Loads the date, products, campaigns, voucher and customer, once the offers of the date that are due have ended. */
 export async function loadContext(ctx: Ctx, tx: Tx, now: string, request: QuoteRequest): Promise<BookingContext> {
   const context = await findContext(ctx, tx, request);

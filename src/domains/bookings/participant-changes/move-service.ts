@@ -15,7 +15,7 @@ import { queueNotices } from '../../messages/notices/service.ts';
 import { readResultingOrders } from '../../orders/credits/service.ts';
 import type { ParticipantRow } from '../../participants/participants/schema.ts';
 import { findParticipant, getParticipant } from '../../participants/participants/service.ts';
-import type { DateFound } from '../booking/sql.ts';
+import type { DateFound } from '../booking/quote-service.ts';
 import { loadContext } from '../booking/quote-service.ts';
 import { decideSeats } from '../seat-assignment/assignment-service.ts';
 import { endDueHolds, promoteAfterLeaving } from '../seat-assignment/promotion-service.ts';

@@ -4,6 +4,7 @@ import { columnName, currentTimeSql } from '../../../database/tables/columns.ts'
 import { courseDates } from '../../../database/tables/coursedates.ts';
 import { participants } from '../../../database/tables/participants.ts';
 import { batchLoader } from '../../../lists/loaders.ts';
+import type { Seats } from './schema.ts';
 
 const offersOn = (date: string, condition: string) => `from participants o where o.provider_id = ${date}.provider_id
       and o.course_date_id = ${date}.id and o.status_id = ${participantStatus.unconfirmed} and ${condition}`;
@@ -36,7 +37,7 @@ export const seatsSql = (date: string) =>
 export const seatReturns = {
   ...({ capacityMax: 'int', capacityOverbook: 'int', capacityWait: 'int', openOffers: 'int' } as const),
   ...({ numConfirmed: 'int', numOverbooked: 'int', numUnconfirmed: 'int', numWaiting: 'int' } as const),
-};
+} satisfies Record<keyof Seats, 'int'>;
 
 /** How many offers of the date `course_dates` have ended that still hold their seats; only second ones if that is sent. */
 export const dueOffers = (lapsedBefore = 0) => {

@@ -1,13 +1,16 @@
 import { t } from '../../../core/schema/types.ts';
 import type { Cause, Place, State } from '../../../core/reference/participant-states.ts';
 import * as codes from '../../../core/schema/codes.ts';
-import type { seatReturns } from './loaders.ts';
 
 /**
  * Capacities of a course date and its counts of participants; a `capacityMax` of 0 is no limit. Those with open offers
  * keep their place on the waiting list.
  */
-export type Seats = Record<keyof typeof seatReturns, number>;
+export type Seats = Record<
+  | ('capacityMax' | 'capacityOverbook' | 'capacityWait')
+  | ('numConfirmed' | 'numOverbooked' | 'numUnconfirmed' | 'numWaiting' | 'openOffers'),
+  number
+>;
 
 export const waitingModes = ['promote', 'offer'] as const;
 

@@ -16,7 +16,8 @@ import { agreedTotals } from '../../../domains/orders/orders/price-service.ts';
 import { fetchRelations } from '../../../domains/orders/order-lines/loaders.ts';
 import { grouped } from '../../../lists/relations.ts';
 import type { MailDate } from './dates.ts';
-import { isNotEmpty, letterTexts, withoutEmpty, type Fact, type Section } from './letter.tsx';
+import { isNotEmpty, letterTexts, withoutEmpty } from './letter.tsx';
+import type { Fact, Section } from './mail-types.ts';
 
 type School = { providerId: number; db: Reader };
 

@@ -6,22 +6,14 @@ import type { Reader } from '../../../database/client.ts';
 import { serviceState } from '../../../database/tables/providers.ts';
 import { maxGatherings } from './dates.ts';
 import type { Mail, Sources } from './mails.ts';
-import type { Place } from './places.ts';
+import type { Place } from './place.ts';
+import type { CalendarPart, MailCalendar } from './mail-types.ts';
 
 /**
  * How a mail changes the entry of its recipient, if at all: by a place, by a status or a date that may have ended it,
  * or by its end. Of a receipt to the booker: the entry of the first participant.
  */
 export type CalendarChange = 'place' | 'status' | 'date' | 'end' | 'booking';
-
-type Method = 'REQUEST' | 'CANCEL' | 'PUBLISH';
-type Part = { method: Method; content: string };
-export type MailCalendar = {
-  /** The first event, for programs, which act on it. */
-  alternative: Part | null;
-  /** All events, for the reader to open. */
-  attachment: Part | null;
-};
 
 /**
  * The calendar of a mail to a participant: an invitation or its end for a date with at most one gathering, a published
@@ -50,7 +42,7 @@ export async function composeCalendar(
     return { alternative: null, attachment: { method, content } };
   }
   const { fewest, most } = await countGatherings(unlocked, mail, place);
-  const toPart = (method: Method, events: object, attendee?: CalendarPerson): Part => ({
+  const toPart = (method: CalendarPart['method'], events: object, attendee?: CalendarPerson): CalendarPart => ({
     method,
     content: toCalendar(
       { ...shown, ...events },

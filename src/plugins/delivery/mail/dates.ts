@@ -7,27 +7,15 @@ import { currentTime } from '../../../database/tables/columns.ts';
 import { courseDates } from '../../../database/tables/coursedates.ts';
 import { courses } from '../../../database/tables/courses.ts';
 import { locations, places } from '../../../database/tables/places.ts';
-import { loadShown, shownLocation, toMs, type ShownGathering } from '../../../domains/courses/gatherings/loaders.ts';
+import { loadShown, shownLocation, toMs } from '../../../domains/courses/gatherings/loaders.ts';
 import { maxListed } from '../../../domains/messages/mails/queue-service.ts';
 import { sameTenant, tenantWhere } from '../../../lists/tenant-scope.ts';
-import { isNotEmpty, letterTexts, withoutEmpty, type Fact } from './letter.tsx';
-import { joinLines, type Schedule } from './mails.ts';
+import { isNotEmpty, letterTexts, withoutEmpty } from './letter.tsx';
+import type { Fact, MailGathering, Schedule, ScheduleChange } from './mail-types.ts';
+import { joinLines } from './mails.ts';
 
 /** More than are in a letter and in its calendar. */
 export const maxGatherings = 200;
-
-export type MailGathering = Pick<
-  ShownGathering,
-  | 'id'
-  | 'gatheringAt'
-  | 'gatheringEndAt'
-  | 'startsAtMs'
-  | 'endsAtMs'
-  | 'theme'
-  | 'description'
-  | 'eventUrl'
-  | 'location'
->;
 
 type StoredDate = Awaited<ReturnType<typeof loadDates>>[number];
 /** A course date as mails show it. Days and times are in its time zone. */
@@ -86,8 +74,7 @@ type DateFacts = {
 };
 
 /** The differences between a changed date and its former values. */
-export const scheduleChanges = ['time', 'place', 'link'] as const;
-export type ScheduleChange = (typeof scheduleChanges)[number];
+export const scheduleChanges: ScheduleChange[] = ['time', 'place', 'link'];
 type Lines = (string | null)[];
 
 /** What a mail says of its course date. */

@@ -7,9 +7,10 @@ import { mailPurposes, type MailPurpose } from '../../../database/tables/outbox.
 import { noAddress } from '../settings.ts';
 import { startWorker, type Ending, type WorkerLog } from '../worker.ts';
 import { accounts, prepareDisabledWebhook, prepareRefusedAddress } from './accounts.ts';
-import { createEndings, findRefusal, refuseAddress, toAll, toErrorLine, type ClaimedMail } from './endings.ts';
+import { createEndings, findRefusal, refuseAddress, toAll, toErrorLine } from './endings.ts';
 import { prepareConfirmation, preparePublishedDate } from './interests.ts';
 import { mailName, toMessage } from './letter.tsx';
+import type { ClaimedMail } from './mail-types.ts';
 import { loadMail, type Prepare, type Sources, type StoredMail } from './mails.ts';
 import { prepareNotice, waitForDigest } from './notices.ts';
 import { places } from './places.ts';

@@ -1,21 +1,14 @@
 import { eq, inArray, isNull, sql } from 'drizzle-orm';
 import { toOneLine } from '../../../core/text.ts';
 import type { Database } from '../../../database/client.ts';
-import type { RowOf } from '../../../database/statement.ts';
 import { caseFolded } from '../../../database/tables/columns.ts';
 import { outbox, refusedAddresses, type MailFailure } from '../../../database/tables/outbox.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
 import { getDeliveryCounters, pauseAfter, type Ending } from '../worker.ts';
+import type { Attempted, ClaimedMail } from './mail-types.ts';
 import type { Mail } from './mails.ts';
-import { deleteMails, markFailed, markSent, storeRefusal, type claimMails } from './sql.ts';
+import { deleteMails, markFailed, markSent, storeRefusal } from './sql.ts';
 import type { Transport } from './transport.ts';
-
-export type Attempted = { id: number; attempts: number };
-
-export type ClaimedMail = RowOf<typeof claimMails> & {
-  /** Notices of the same lease that this mail lists. */
-  digest?: Attempted[];
-};
 
 const putOffSeconds = 5;
 const retryMinutes = [1, 2, 4, 8, 16, 32, 64, 128, 256, 360];

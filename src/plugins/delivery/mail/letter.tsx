@@ -2,35 +2,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { render } from 'preact-render-to-string';
 import type { Language } from '../../../core/reference/language.ts';
-import type { MailCalendar } from './calendar.ts';
+import type { Fact, Letter, MailCalendar, Section } from './mail-types.ts';
 import type { Mail, Written } from './mails.ts';
 import { en, type LetterTexts } from './messages/en.ts';
 import { no } from './messages/no.ts';
 import type { Message } from './transport.ts';
 
 export const letterTexts: Record<Language, LetterTexts> = { en, no };
-
-/** Names with their values, line by line. */
-export type Fact = { name: string; lines: string[]; isList?: boolean; hasLinks?: boolean };
-
-/** Facts below a title. Those of amounts have the amount in the first line. */
-export type Section = { title: string; rows: Fact[]; isAmounts?: boolean };
-
-/** Content of a letter, before it is rendered. */
-export type Letter = {
-  language: Language;
-  subject: string;
-  greeting: string;
-  opening: string[];
-  facts: Fact[];
-  sections: Section[];
-  button: { label: string; href: string } | null;
-  closing: string[];
-  /** Regards, the school's name and its contact data. */
-  sender: string[];
-  /** Lines of the school at the end, empty ones among them. */
-  footer: string[];
-};
 
 type Content = Partial<Omit<Letter, 'button'>> & { button?: { label: string; href: string; closing: string[] } | null };
 

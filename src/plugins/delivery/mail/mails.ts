@@ -1,6 +1,4 @@
 import { eq, getTableColumns, sql } from 'drizzle-orm';
-import type { DateSpan } from '../../../core/date-format.ts';
-import type { Venue } from '../../../core/address-format.ts';
 import type { Language } from '../../../core/reference/language.ts';
 import type { Settings } from '../../../core/settings.ts';
 import { isEmailAddress, normalizeLineBreaks } from '../../../core/text.ts';
@@ -10,15 +8,8 @@ import { adminMemberships, adminUsers } from '../../../database/tables/people.ts
 import { bookingSettings, providers, type MailTexts } from '../../../database/tables/providers.ts';
 import { courseUsers } from '../../../database/tables/users.ts';
 import { sameTenant, tenantWhere } from '../../../lists/tenant-scope.ts';
-import type { MailCalendar } from './calendar.ts';
-import type { MailGathering } from './dates.ts';
-import type { ClaimedMail } from './endings.ts';
-import type { Letter } from './letter.tsx';
+import type { ClaimedMail, Letter, MailCalendar, Schedule } from './mail-types.ts';
 import { recipient } from './service.ts';
-
-/** Time and place of a date before a change. */
-export type Schedule = DateSpan &
-  Venue & { zone: string; eventUrl: string | null; gatherings: MailGathering[] | null; isCanceled: boolean };
 
 /** What a mail of each group has: its recipient, its school and what it refers to. */
 export type StoredMail = NonNullable<Awaited<ReturnType<typeof loadMail>>>;

@@ -1,8 +1,7 @@
 import type { EnrolmentStatus } from '../../../../core/reference/statuses.ts';
 import type { MailPurpose } from '../../../../database/tables/outbox.ts';
 import type { disabledReasons } from '../../../../database/tables/webhooks.ts';
-import type { ScheduleChange } from '../dates.ts';
-import type { PlaceLetter } from '../places.ts';
+import type { PlaceLetter, ScheduleChange } from '../mail-types.ts';
 
 type Opening = [subject: string, ...text: string[]];
 type About = { school: string; title: string };

@@ -1,5 +1,5 @@
 import type { EnrolmentStatus } from '../../../../core/reference/statuses.ts';
-import type { ScheduleChange } from '../dates.ts';
+import type { ScheduleChange } from '../mail-types.ts';
 import type { LetterTexts } from './en.ts';
 
 const places: Partial<Record<EnrolmentStatus, string>> = {
