@@ -65,6 +65,15 @@ const valueOf = (property: ts.ObjectLiteralElementLike) =>
   ts.isPropertyAssignment(property) ? property.initializer : undefined;
 const literal = (text: string) => Array.from(text, (character) => character.replace(/[\\^$.*+?()[\]{}|/]/, '\\$&'));
 
+/** The value of a member of an object, also of one that is spread in it. */
+function findMember(object: ts.Expression, name: string) {
+  const found: ts.Expression[] = [];
+  visit(object, (node) => {
+    if (ts.isPropertyAssignment(node) && node.name.getText() === name) found.push(node.initializer);
+  });
+  return found[0]!;
+}
+
 /** True for `new Problem(kind, text)`, and for `super(kind, text)` of a class that extends it. */
 function isProblem(node: ts.Node): node is ts.NewExpression | ts.CallExpression {
   if (ts.isNewExpression(node)) return node.expression.getText() === 'Problem';
@@ -82,6 +91,8 @@ function readError(node: ts.Node) {
   }
   if (!ts.isCallExpression(node)) return undefined;
   const [text, item] = node.arguments;
+  if (text && node.expression.getText() === 'itemOperations')
+    return { text: findMember(text, 'item'), status: 404, ending: ' not found' };
   if (item && node.expression.getText() === 'Problem.assertFound')
     return { text: item, status: 404, ending: ' not found' };
   if (item && node.expression.getText() === 'Problem.coded') return { text: item, status: 400, ending: '' };

@@ -69,6 +69,8 @@ test('the texts that are composed of others are known', () => {
     'core/errors.ts: message',
     'http/errors/error-handler.ts: `${message}. Supported values of include: ${supported}`',
     'http/errors/error-handler.ts: message',
+    'lists/item-operations.ts: item',
+    'lists/item-operations.ts: item',
   ]);
 });
 

@@ -1,6 +1,5 @@
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { allStatements, readStatementNames } from '../support/all-statements.ts';
 import { tasks } from '../support/housekeeping.ts';
 import { sharedTables } from '../support/shared-tables.ts';
 import { sharedTestApp } from '../support/test-app.ts';
@@ -58,24 +57,11 @@ async function readFunctionBodies(): Promise<NamedSql[]> {
   return rows;
 }
 
-/** The exported statements of all modules of SQL. */
-async function readModules(): Promise<NamedSql[]> {
-  const src = join(import.meta.dirname, '../../src');
-  const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) =>
-    /(^|[/-])(sql|query)\.ts$/.test(file),
-  );
-  const modules = await Promise.all(files.map((file) => import(join(src, file)) as Promise<Record<string, unknown>>));
-  return modules.flatMap((module) => Object.values(module)).filter(isNamedSql);
-}
-const isNamedSql = (value: unknown): value is NamedSql =>
-  typeof value === 'object' && value !== null && 'text' in value && 'name' in value;
-
 test('statements and functions update and delete rows of named providers', async () => {
-  const modules = await readModules();
-  expect(modules.length).toBeGreaterThan(40);
+  expect([...allStatements.keys()].toSorted()).toEqual(readStatementNames().toSorted());
   const housekeeping = tasks.map(({ table, statement }) => ({ name: `housekeeping of ${table}`, text: statement }));
-  const found = [...modules, ...housekeeping, ...(await readFunctionBodies())].flatMap(({ name, text }) =>
-    findUnnamedWrites(text).map((write) => `${name}: ${write}`),
+  const found = [...allStatements.values(), ...housekeeping, ...(await readFunctionBodies())].flatMap(
+    ({ name, text }) => findUnnamedWrites(text).map((write) => `${name}: ${write}`),
   );
   expect(found).toEqual([]);
 });

@@ -1,10 +1,7 @@
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import '../../../src/app.ts';
-import '../../../src/jobs.ts';
-import '../../../src/plugins.ts';
-import '../../../src/plugins/delivery/server.ts';
 import { statement, statements, type DeclaredStatement } from '../../../src/database/statement.ts';
+import { allStatements } from '../../support/all-statements.ts';
 import { Describe, findDifferences, refuseUndeclaredNulls } from '../../support/declared-rows.ts';
 import { connectionTo, ownDatabase } from '../../support/test-app.ts';
 
@@ -15,7 +12,7 @@ afterAll(() => client.end());
 const compare = async (declared: DeclaredStatement) =>
   findDifferences(declared, await client.query(new Describe(declared.text)).described);
 
-const declaredStatements = [...statements.values()];
+const declaredStatements = [...allStatements.values()];
 
 test('each statement has the parameters and columns of its declaration', async () => {
   const found: Record<string, unknown> = {};

@@ -59,8 +59,8 @@ const killed = replaceIn(
 const storedLater = replaceIn(
   'stored-later',
   /http\/idempotency\.ts$/,
-  'await execute(tx, storeRecord, values);',
-  'setTimeout(() => void execute(ctx.unlockedStore, storeRecord, values), 100);',
+  /\{ providerId \}(: Pick<Ctx, 'providerId'>,[^]*?)await storeRecord\(tx, (.*?)\);/,
+  '{ providerId, unlockedStore }$1setTimeout(() => void storeRecord(unlockedStore, $2), 100);',
 );
 
 /** Sends two equal requests at once to a server that is killed, then one to another server. */
