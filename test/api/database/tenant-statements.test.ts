@@ -76,6 +76,21 @@ const exceptions: { text: RegExp; tables: string[]; reason: string }[] = [
     tables: ['orders', 'voucher_redemptions', 'vouchers'],
     reason: 'the vouchers and credits of an order are those of its own school, which the statement names',
   },
+  {
+    text: /select max\(d\.ends_at\) from participants p join course_dates d .* where p\.provider_id = "(booking_links|bookings)"\."provider_id"/,
+    tables: ['course_dates', 'participants'],
+    reason: 'the dates of a link or a booking are those of its own school, which the statement names',
+  },
+  {
+    text: /select from "attendances" where \(\("attendances"\."provider_id" = "participants"\."provider_id"/,
+    tables: ['attendances'],
+    reason: 'the attendances of a participant are those of its own school, which the statement names',
+  },
+  {
+    text: /^delete from "date_notices" .* where d\.provider_id = "date_notices"\."provider_id"/,
+    tables: ['course_dates', 'locations'],
+    reason: 'the date of a notice is of its own school, which the statement names',
+  },
 ];
 const findException = (text: string, table: string) =>
   exceptions.find((one) => one.tables.includes(table) && one.text.test(text));
