@@ -1,3 +1,4 @@
+import { hasAnyId } from '../database/tables/columns.ts';
 import { eq, is, isNull, or, sql, type SQL } from 'drizzle-orm';
 import { PgColumn, type PgTable } from 'drizzle-orm/pg-core';
 import type { Ctx } from '../database/context.ts';
@@ -51,7 +52,7 @@ export const createRowCheck =
     const ids = new Set([value].flat().flatMap((item) => (typeof item === 'number' ? item : (item.id ?? []))));
     if (ids.size === 0) return true;
     const { table } = column;
-    const isNamed = sql`${column} = any(${sql.param([...ids])}::bigint[])`;
+    const isNamed = hasAnyId(column, [...ids]);
     const isStored =
       storedIn && params?.['id'] !== undefined ? equalsStored(ctx, column, storedIn, params['id']) : undefined;
     const isAttached = isDetachable(table) ? or(isNull(table.detachedAt), isStored) : undefined;

@@ -106,6 +106,10 @@ export const omitColumns = <T extends PgTable, Name extends string & keyof Colum
 /** All columns of a table but its searched words. */
 export const storedColumns = <T extends PgTable>(table: T) => omitColumns(table, []);
 
+/** True for rows with one of the ids: one parameter, since each number of ids would be another prepared text. */
+export const hasAnyId = (column: AnyPgColumn, ids: readonly number[]) =>
+  sql`${column} = any(${sql.param([...ids])}::bigint[])`;
+
 /** SQL for the current time, for deadlines and pauses. `now()` is the transaction's start, before it waited for the lock. */
 export const currentTimeSql = 'clock_timestamp()';
 export const currentTime = sql.raw(currentTimeSql);

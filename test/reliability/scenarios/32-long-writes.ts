@@ -227,8 +227,8 @@ const unsliced = [
   replaceIn(
     'deregistration',
     /\/seat-assignment\/service\.ts$/,
-    /await (tx\s+\.update\(participants\)[^;]*)inArray\(participants\.id, ids\)/,
-    'for (const one of ids) await $1inArray(participants.id, [one])',
+    /await (tx\s+\.update\(participants\)[^;]*)hasAnyId\(participants\.id, ids\)/,
+    'for (const one of ids) await $1hasAnyId(participants.id, [one])',
   ),
 ];
 const controlled = [

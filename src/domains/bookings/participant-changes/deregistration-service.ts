@@ -6,7 +6,7 @@ import { isConfirmed, participantStatus, canceled } from '../../../core/referenc
 import type { Tx } from '../../../database/client.ts';
 import type { Ctx } from '../../../database/context.ts';
 import type { Queryable } from '../../../database/statements.ts';
-import { currentTime } from '../../../database/tables/columns.ts';
+import { currentTime, hasAnyId } from '../../../database/tables/columns.ts';
 import { courseDates } from '../../../database/tables/coursedates.ts';
 import { bookings } from '../../../database/tables/orders.ts';
 import { participants } from '../../../database/tables/participants.ts';
@@ -180,7 +180,7 @@ export async function loadCancellationTerms(
     .innerJoin(bookingSettings, sameTenant(bookingSettings, participants, eq(bookingSettings.selfCancellation, true)))
     .innerJoin(courseDates, sameTenant(courseDates, participants, eq(courseDates.id, participants.courseDateId)))
     .leftJoin(locations, sameTenant(locations, courseDates, eq(locations.id, courseDates.locationId)))
-    .where(tenantWhere(ctx, participants, sql`${participants.id} = any(${sql.param(participantIds)}::bigint[])`));
+    .where(tenantWhere(ctx, participants, hasAnyId(participants.id, participantIds)));
   return new Map(rows.map(({ id, ...facts }) => [id, decideTerms(facts)]));
 }
 

@@ -1,3 +1,4 @@
+import { hasAnyId } from '../../../database/tables/columns.ts';
 import { and, eq, gt, inArray, isNotNull, isNull, or } from 'drizzle-orm';
 import { Problem } from '../../../core/errors.ts';
 import { nextState, states, toState } from '../../../core/reference/participant-states.ts';
@@ -225,7 +226,7 @@ export const namePlaces = (ctx: Ctx, bookingId: number, places: NamedPlace[]): P
  */
 export async function deleteAttendances(ctx: Pick<Ctx, 'providerId'>, tx: Tx, participantIds: number[]) {
   for (const table of [attendanceMarks, attendances])
-    await tx.delete(table).where(tenantWhere(ctx, table, inArray(table.participantId, participantIds)));
+    await tx.delete(table).where(tenantWhere(ctx, table, hasAnyId(table.participantId, participantIds)));
 }
 
 /** Call when the orders show other persons or dates. */
@@ -234,13 +235,13 @@ export async function touchOrders(ctx: Ctx, tx: Tx, now: string, participantIds:
     .select({ id: bookings.orderId })
     .from(participants)
     .innerJoin(bookings, sameTenant(bookings, participants, eq(bookings.id, participants.bookingId)))
-    .where(tenantWhere(ctx, participants, inArray(participants.id, participantIds)));
+    .where(tenantWhere(ctx, participants, hasAnyId(participants.id, participantIds)));
   const { participantId, orderLineId } = orderLineParticipants;
   const charged = tx
     .select({ id: orderLines.orderId })
     .from(orderLineParticipants)
     .innerJoin(orderLines, sameTenant(orderLines, orderLineParticipants, eq(orderLines.id, orderLineId)))
-    .where(tenantWhere(ctx, orderLineParticipants, inArray(participantId, participantIds)));
+    .where(tenantWhere(ctx, orderLineParticipants, hasAnyId(participantId, participantIds)));
   const chosen = tenantWhere(ctx, orders, inArray(orders.id, booked.union(charged)));
   await tx.update(orders).set({ updatedAt: now }).where(chosen);
 }

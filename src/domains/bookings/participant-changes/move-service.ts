@@ -1,4 +1,5 @@
-import { asc, inArray, isNotNull } from 'drizzle-orm';
+import { hasAnyId } from '../../../database/tables/columns.ts';
+import { asc, isNotNull } from 'drizzle-orm';
 import { Problem, type CodedError } from '../../../core/errors.ts';
 import { findTransition, states, toState } from '../../../core/reference/participant-states.ts';
 import { hasLeft, holdsSeat, isConfirmed } from '../../../core/reference/statuses.ts';
@@ -75,7 +76,7 @@ export async function moveParticipants(
     await tx
       .update(participants)
       .set({ ...place, ...state, statusUpdatedAt: now, updatedAt: now })
-      .where(tenantWhere(ctx, participants, inArray(participants.id, ids)));
+      .where(tenantWhere(ctx, participants, hasAnyId(participants.id, ids)));
   await touchOrders(ctx, tx, now, ids);
   const effects = rows.map((row) => ({ ...row, ...findTransition(toState(row), 'move') }));
   const events = effects.flatMap(({ id, event }) => (event ? [{ type: event, id }] : []));
@@ -95,7 +96,7 @@ const findAttended = (ctx: Ctx, tx: Tx, ids: number[]) =>
   tx
     .selectDistinct({ id: attendances.participantId })
     .from(attendances)
-    .where(tenantWhere(ctx, attendances, inArray(attendances.participantId, ids), isNotNull(attendances.attended)))
+    .where(tenantWhere(ctx, attendances, hasAnyId(attendances.participantId, ids), isNotNull(attendances.attended)))
     .orderBy(asc(attendances.participantId));
 
 /** Tells persons who had a seat on the former date. */

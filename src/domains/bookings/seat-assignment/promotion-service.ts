@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gt, inArray, lte, min, notInArray, type SQL } from 'drizzle-orm';
+import { and, asc, desc, eq, gt, lte, min, notInArray, type SQL } from 'drizzle-orm';
 import type { Log } from '../../../core/log.ts';
 import { findTransition, states, type Cause } from '../../../core/reference/participant-states.ts';
 import { canceled, hasLeft, holdsSeat, isConfirmed, participantStatus } from '../../../core/reference/statuses.ts';
@@ -6,7 +6,7 @@ import type { Tx, Database } from '../../../database/client.ts';
 import type { Ctx } from '../../../database/context.ts';
 import { warnOfFailure, type Job } from '../../../database/periodic.ts';
 import { recordEvents } from '../../../database/record-events.ts';
-import { currentTime } from '../../../database/tables/columns.ts';
+import { currentTime, hasAnyId } from '../../../database/tables/columns.ts';
 import { courseDates } from '../../../database/tables/coursedates.ts';
 import { bookings } from '../../../database/tables/orders.ts';
 import { participants } from '../../../database/tables/participants.ts';
@@ -68,7 +68,7 @@ const findGrouped = (ctx: School, tx: Tx, ids: number[]) =>
     .select({ id })
     .from(participants)
     .innerJoin(bookings, sameTenant(bookings, participants, eq(bookings.id, participants.bookingId)))
-    .where(tenantWhere(ctx, participants, inArray(id, ids), eq(bookings.waitingTogether, true)));
+    .where(tenantWhere(ctx, participants, hasAnyId(id, ids), eq(bookings.waitingTogether, true)));
 
 const toIds = (items: { id: number }[]) => items.map(({ id }) => id);
 
@@ -107,7 +107,7 @@ const maxEnded = 50;
 const isDue = lte(participants.heldUntil, currentTime);
 
 async function lapseOffers(ctx: School, tx: Tx, now: string, dateIds: number[] | null, participantId?: number) {
-  const isOnDates = dateIds === null ? undefined : inArray(courseDateId, dateIds);
+  const isOnDates = dateIds === null ? undefined : hasAnyId(courseDateId, dateIds);
   const isFirst = participantId === undefined ? [] : [desc(eq(id, participantId))];
   const due = await tx
     .select(offerColumns)

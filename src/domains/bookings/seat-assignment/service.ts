@@ -1,4 +1,5 @@
-import { and, eq, inArray, sql } from 'drizzle-orm';
+import { hasAnyId } from '../../../database/tables/columns.ts';
+import { and, eq, sql } from 'drizzle-orm';
 import type { Ctx } from '../../../database/context.ts';
 import { Problem } from '../../../core/errors.ts';
 import type { Tx } from '../../../database/client.ts';
@@ -150,7 +151,7 @@ export async function deregisterParticipants<P extends Participant>(
   await tx
     .update(participants)
     .set({ ...stateColumns(left), statusUpdatedAt: now, updatedAt: now })
-    .where(tenantWhere(ctx, participants, inArray(participants.id, ids)));
+    .where(tenantWhere(ctx, participants, hasAnyId(participants.id, ids)));
   await promoteAfterLeaving(ctx, tx, now, leaving);
   await queueNotices(ctx, tx, now, { canceled: ids });
   return leaving;

@@ -1,3 +1,4 @@
+import { hasAnyId } from '../../../database/tables/columns.ts';
 import { and, asc, eq, getTableColumns, isNull, sql, type SQL, type SQLWrapper } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { Ctx } from '../../../database/context.ts';
@@ -57,12 +58,7 @@ const selectShown = (ctx: Pick<Ctx, 'db' | 'providerId'>, ids: number[]) =>
     .leftJoin(locations, sameTenant(locations, gatherings, eq(locations.id, gatherings.locationId)))
     .where(matchDates(ctx, ids));
 const matchDates = (ctx: Pick<Ctx, 'providerId'>, ids: number[]) =>
-  tenantWhere(
-    ctx,
-    gatherings,
-    isNull(gatherings.deletedAt),
-    sql`${gatherings.courseDateId} = any(${sql.param(ids)}::bigint[])`,
-  );
+  tenantWhere(ctx, gatherings, isNull(gatherings.deletedAt), hasAnyId(gatherings.courseDateId, ids));
 
 export type ShownGathering = Awaited<ReturnType<typeof selectShown>>[number];
 

@@ -1,4 +1,5 @@
-import { and, eq, inArray } from 'drizzle-orm';
+import { hasAnyId } from '../../../database/tables/columns.ts';
+import { and, eq } from 'drizzle-orm';
 import { isMailOn, type MailKind, type MailSwitches } from '../../../core/reference/mail-kinds.ts';
 import type { Database, Tx } from '../../../database/client.ts';
 import type { Ctx } from '../../../database/context.ts';
@@ -47,7 +48,7 @@ export const mayBeNotified = ({ mailSwitches }: { mailSwitches: MailSwitches | n
 export async function warnOfMinimum(database: Pick<Database, 'unlocked' | 'write'>) {
   await runEach(await statements.findUnderMinimum(database.unlocked, {}), ({ providerId, courseDateIds }) =>
     database.write([providerId], ['dates'], async (tx, now) => {
-      const isTold = and(eq(dateNotices.kind, 'under_minimum'), inArray(dateNotices.courseDateId, courseDateIds));
+      const isTold = and(eq(dateNotices.kind, 'under_minimum'), hasAnyId(dateNotices.courseDateId, courseDateIds));
       const told = await tx.$count(dateNotices, tenantWhere({ providerId }, dateNotices, isTold));
       // Another process was first.
       if (told === courseDateIds.length) {

@@ -1,3 +1,4 @@
+import { hasAnyId } from '../../../database/tables/columns.ts';
 import { and, eq, notExists, sql, type SQL } from 'drizzle-orm';
 import type { Ctx } from '../../../database/context.ts';
 import type { Tx } from '../../../database/client.ts';
@@ -125,8 +126,14 @@ export function assignUsernames(newUsers: NewUser[], free: FreeNumbers[]) {
 /** Course users that stand for a group's places until these are named. */
 export async function createPlaceholders({ providerId }: Ctx, tx: Tx, now: string, count: number) {
   const created = await statements.createPlaceholders(tx, { providerId, now, count });
-  const ids = sql.param(created.map(({ userId }) => userId));
-  await dropEvents(providerId, tx, sql`${events.resourceId} = any(${ids}::bigint[])`);
+  await dropEvents(
+    providerId,
+    tx,
+    hasAnyId(
+      events.resourceId,
+      created.map(({ userId }) => userId),
+    ),
+  );
   return created.map((user) => ({ ...user, isNew: false }));
 }
 

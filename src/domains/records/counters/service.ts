@@ -1,3 +1,4 @@
+import { hasAnyId } from '../../../database/tables/columns.ts';
 import { and, sql, type SQL } from 'drizzle-orm';
 import { allAreas } from '../../../database/areas.ts';
 import type { Database, Reader, Tx } from '../../../database/client.ts';
@@ -107,7 +108,7 @@ const recount = (db: Reader, check: Check, condition: SQL, limit: number) =>
 const repair = (database: Database, check: Check, providerId: number, ids: number[]) =>
   database.write([providerId], allAreas, async (tx, now) => {
     const { table } = check;
-    const condition = tenantWhere({ providerId }, table, sql`${table.id} = any(${sql.param(ids)}::bigint[])`);
+    const condition = tenantWhere({ providerId }, table, hasAnyId(table.id, ids));
     const recounted = await recount(tx, check, condition, ids.length);
     const different = recounted.filter((item) => toDifferences(check, item).length > 0);
     if (different.length > 0 && check.isReportOnly) throw new Error('shares of credits are reported, not repaired');

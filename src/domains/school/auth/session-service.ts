@@ -48,6 +48,7 @@ export async function openSessionByToken(on: UnlockedStore, { token, last, actio
 /** Both results are in the audit log, unless the token never existed. */
 async function startByToken(on: UnlockedStore, token: string, action: string) {
   const providerId = parseProviderId(token);
+  if (providerId === 0) return undefined;
   const secret = newProviderSecret(providerId);
   const hashes = { token: hashSecret(token), session: hashSecret(secret) };
   if ((await startSessionByToken.count(on, { providerId, ...hashes, action: `${action} (succeeded)` })) > 0)

@@ -1,9 +1,9 @@
-import { eq, inArray, sql } from 'drizzle-orm';
+import { eq, sql } from 'drizzle-orm';
 import { isOnline, locationLines, venueLines } from '../../../core/address-format.ts';
 import { formatDay, spanEnds, toDateSpan, type DateSpan } from '../../../core/date-format.ts';
 import type { Language } from '../../../core/reference/language.ts';
 import type { Reader } from '../../../database/client.ts';
-import { currentTime } from '../../../database/tables/columns.ts';
+import { currentTime, hasAnyId } from '../../../database/tables/columns.ts';
 import { courseDates } from '../../../database/tables/coursedates.ts';
 import { courses } from '../../../database/tables/courses.ts';
 import { locations, places } from '../../../database/tables/places.ts';
@@ -49,7 +49,7 @@ export async function loadDates(db: Reader, providerId: number, ids: number[]) {
     .innerJoin(courses, sameTenant(courses, courseDates, eq(courses.id, courseDates.courseId)))
     .leftJoin(locations, sameTenant(locations, courseDates, eq(locations.id, courseDates.locationId)))
     .leftJoin(places, eq(places.id, courseDates.placeId))
-    .where(tenantWhere({ providerId }, courseDates, inArray(courseDates.id, ids)));
+    .where(tenantWhere({ providerId }, courseDates, hasAnyId(courseDates.id, ids)));
   return joinLines(rows);
 }
 

@@ -1,7 +1,7 @@
-import { eq, inArray, isNull, sql } from 'drizzle-orm';
+import { eq, isNull, sql } from 'drizzle-orm';
 import { toOneLine } from '../../../core/text.ts';
 import type { Database } from '../../../database/client.ts';
-import { caseFolded } from '../../../database/tables/columns.ts';
+import { caseFolded, hasAnyId } from '../../../database/tables/columns.ts';
 import { outbox, refusedAddresses, type MailFailure } from '../../../database/tables/outbox.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
 import { getDeliveryCounters, pauseAfter, type Ending } from '../worker.ts';
@@ -63,7 +63,7 @@ export function createEndings({ database, transport: { result } }: Options) {
       mails.postponed += 1;
       const text = `${toTitle(mail)} is put off for ${putOffSeconds} s: ${problem}`;
       const dueAt = sql`now() + ${putOffSeconds} * interval '1 second'`;
-      const areAttempted = [inArray(outbox.id, toIds(mail)), eq(outbox.dueAt, mail.lease), isNull(outbox.sentAt)];
+      const areAttempted = [hasAnyId(outbox.id, toIds(mail)), eq(outbox.dueAt, mail.lease), isNull(outbox.sentAt)];
       const mark = () =>
         unlocked
           .update(outbox)

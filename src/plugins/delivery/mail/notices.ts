@@ -1,5 +1,6 @@
+import { hasAnyId } from '../../../database/tables/columns.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { eq, inArray, sql } from 'drizzle-orm';
+import { eq, sql } from 'drizzle-orm';
 import { formatDay } from '../../../core/date-format.ts';
 import type { Language } from '../../../core/reference/language.ts';
 import { canceled, getEnrolmentStatus, hasLeft } from '../../../core/reference/statuses.ts';
@@ -46,7 +47,7 @@ async function loadNotices(db: Reader, providerId: number, ids: number[]) {
     .leftJoin(participants, sameTenant(participants, outbox, eq(participants.id, outbox.participantId)))
     .leftJoin(courseUsers, sameTenant(courseUsers, participants, eq(courseUsers.id, participants.userId)))
     .leftJoin(bookings, sameTenant(bookings, participants, eq(bookings.id, participants.bookingId)))
-    .where(tenantWhere({ providerId }, outbox, inArray(outbox.id, ids)))
+    .where(tenantWhere({ providerId }, outbox, hasAnyId(outbox.id, ids)))
     .orderBy(outbox.id);
   const dateIds = rows.flatMap(({ aboutId, placeId }) => [aboutId, placeId].filter((one) => one !== null));
   const found = await loadDates(db, providerId, [...new Set(dateIds)]);

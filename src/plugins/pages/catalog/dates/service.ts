@@ -1,3 +1,4 @@
+import { hasAnyId } from '../../../../database/tables/columns.ts';
 import { and, asc, eq, inArray, isNotNull, isNull, or, sql } from 'drizzle-orm';
 import { Problem } from '../../../../core/errors.ts';
 import type { Ctx } from '../../../../database/context.ts';
@@ -39,7 +40,7 @@ export async function getDate(ctx: Ctx, id: number): Promise<CatalogDate> {
 /** The public dates without a parent date. */
 export async function listWholeDates(ctx: Ctx, ids: number[]) {
   if (ids.length === 0) return [];
-  const isListed = sql`${courseDates.id} = any(${sql.param(ids)}::bigint[])`;
+  const isListed = hasAnyId(courseDates.id, ids);
   return ctx.db
     .select({ id: courseDates.id, createdAt: courseDates.createdAt })
     .from(courseDates)
