@@ -47,7 +47,7 @@ type Of<K> = K extends Scalar
       : never;
 type Row<C extends Columns> = { -readonly [K in keyof C]: Of<C[K]> };
 type Nullable<C extends Columns> = { [K in keyof C]: null extends Of<C[K]> ? K : never }[keyof C];
-/** What is missing of a row that is sent is null. */
+/** A nullable column that a sent row lacks is null. */
 type SentRow<C extends Columns> = Readonly<Row<Omit<C, Nullable<C>>> & { [K in Nullable<C>]?: Of<C[K]> | undefined }>;
 type Input<P extends Parameters> = {
   readonly [K in keyof P]: P[K] extends `${infer S extends Scalar}[]`

@@ -28,7 +28,7 @@ const stored = { capacityMax, capacityOverbook, capacityWait, numConfirmed, numO
 
 /** The seats of `course_dates`. */
 export const seatColumns = { ...stored, openOffers: sql<number>`${sql.raw(openOffersSql('course_dates'))}` };
-/** The same for text, and their kinds. */
+/** SQL for the same columns, and their kinds in a declared statement. */
 export const seatsSql = (date: string) =>
   [
     ...Object.entries(stored).map(([name, column]) => `${date}.${columnName(column)} as "${name}"`),

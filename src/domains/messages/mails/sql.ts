@@ -141,7 +141,7 @@ const hasEqual = (condition: string) =>
       select from outbox w where w.provider_id = outbox.provider_id and ${condition} and w.purpose = outbox.purpose
         and ${toReferences('w')} is not distinct from ${toReferences('outbox')})`)}`;
 
-/** Whether a mail waits, and whether one with the same purpose and references waits or was just sent. */
+/** True while the mail waits, and true if one with the same purpose and references waits or was just sent. */
 export const resendFacts = {
   isWaiting: sql<boolean>`${outbox.sentAt} is null and ${outbox.failedAt} is null`,
   hasEqualWaiting: hasEqual('w.sent_at is null and w.failed_at is null'),
@@ -159,7 +159,7 @@ export const liftRefusals = statement(
       where o.provider_id = :providerId and o.id = :mailId)`,
 );
 
-/** Time and place of a course date for letters, and its other values whose change is told, as one text. */
+/** The time and place of a course date for letters, and as one text its other values whose change is mailed. */
 export const readSchedule = statement(
   'read_schedule',
   { takes: { providerId: 'int', courseDateId: 'int' }, returns: { schedule: 'text' } },
@@ -184,7 +184,7 @@ const isInvolved = `p.provider_id = :providerId and p.course_date_id = :courseDa
 
 /**
  * Queues mails to the participants with a seat of a course date, and one to the booker of places without names, and to one
- * who had a receipt and is none of the participants. Those who were told of the date by a mail get one whatever the switch.
+ * who had a receipt and is none of the participants. Persons who had a mail about the date get one whatever the switch.
  */
 export const queueDateChanges = statement(
   'queue_mails_of_changed_date',

@@ -69,7 +69,7 @@ export const returnable = (provider: SQL | number, order: SQL | number) => sql`(
       and num_nonnulls(v.archived_at, v.deleted_at) = 0
     group by r.voucher_id, v.code having sum(r.amount) > 0) r`;
 
-/** What archived vouchers paid of the row of `orders` that none of its credits owes. */
+/** The amount that archived vouchers paid of a row of `orders` and that none of its credits owes. */
 export const archivedSql = `(
     select greatest(0, sum(v.archived) - coalesce(
       sum(o.total_discounts - o.total_before_discounts - o.total_vat - o.credit_applied + v.paid)

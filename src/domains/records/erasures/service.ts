@@ -88,7 +88,7 @@ const selectErasable = (items: Purchase[]) => selectOwn(items).filter(({ isKept 
 
 type KeptItem = Static<typeof Erasure>['kept'][number];
 
-/** What stays. A payment with both names of the person is named, also of an order of somebody else. */
+/** The items that an erasure keeps, and payments of other orders whose reference has both names of the person. */
 async function findKeptItems(tx: Tx, user: User, { orders, customers }: Purchases): Promise<KeptItem[]> {
   const unshared = selectOwn(orders).filter(({ isShared }) => !isShared);
   const isListed = bind(

@@ -177,7 +177,7 @@ export const personalKeys = (table: PgTable, marked = markedColumns(table, 'pers
     marked.includes(columnName(one)) ? key : [],
   );
 
-/** What the personal columns of an entry become at an erasure. */
+/** The values of the personal columns of an entry after an erasure. */
 export function erasedValues({ table, erase }: Entry): Record<string, SQL | null> {
   const own = Object.entries(erase as Record<string, string | null>);
   const replaced = own.map(([key, value]) => [key, value === null ? null : sql.raw(value)] as const);
