@@ -1,4 +1,4 @@
-import { Client, type Pool } from 'pg';
+import { Client, type Connection, type Pool } from 'pg';
 import { getErrorCode, isPreparedStatementError } from '../core/database-errors.ts';
 import { hashedName } from './statements.ts';
 
@@ -51,6 +51,15 @@ function errorCounter(stop: () => void) {
   };
 }
 
+/** One result of each statement of a text; the command is null until the server has completed it. */
+type Found = { command: string | null } | unknown[];
+
+/** True if the connection is ahead or behind: the results of pipelined statements are matched by their order alone. */
+const isOfAnother = (text: string, found: Found) =>
+  Array.isArray(found) ? !text.includes(';') : found.command === null && text.trim() !== '';
+
+const toText = (statement: Statement) => (typeof statement === 'string' ? statement : statement.text);
+
 /** Names a text from its second use on: planning a text that is sent once would gain nothing. */
 function statementNamer() {
   const seen = new Set<string>();
@@ -96,6 +105,7 @@ export function preparingClient(options: ClientOptions): typeof Client {
     return { ...statement, name };
   };
   class PreparingClient extends Client {
+    declare readonly connection: Connection;
     /** When the latest result arrived: the statements of one connection run one after another. */
     lastResultAt = 0;
     /** That of the transaction in progress. */
@@ -123,8 +133,12 @@ export function preparingClient(options: ClientOptions): typeof Client {
     const result = (Client.prototype.query as unknown as Query).call(this, prepared, ...rest);
     if (!(result instanceof Promise)) return result;
     return result.then(
-      (found: unknown) => {
+      (found: Found) => {
         onResult(this, prepared, sentAt);
+        if (isOfAnother(toText(prepared), found)) {
+          this.connection.stream.destroy();
+          throw new Error('Connection terminated: a statement got the result of another one');
+        }
         this.failure = undefined;
         return found;
       },

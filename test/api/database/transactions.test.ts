@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { createServer, connect, type AddressInfo, type Socket } from 'node:net';
-import { Client, type QueryResult } from 'pg';
+import { Client, type Connection, type QueryResult } from 'pg';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import type { DatabaseOptions } from '../../../src/database/client.ts';
 import { classifyError } from '../../../src/core/database-errors.ts';
@@ -37,6 +37,23 @@ test('concurrent migrations of an empty database all succeed and one of them app
   const applied = results.map((result) => result.applied).sort();
   expect(applied.slice(0, 5)).toEqual([0, 0, 0, 0, 0]);
   expect(applied[5]).toBeGreaterThan(0);
+});
+
+test('a connection whose results belong to other statements is closed', async () => {
+  const { id } = await createProvider();
+  const found: unknown[] = [];
+  const select = (isAhead: boolean) =>
+    database.write([id], ['school'], async (tx) => {
+      // The server answers it, so that the next statement ends before its own result.
+      if (isAhead) (tx.$client as unknown as { connection: Connection }).connection.sync();
+      const one = async (n: number) => void found.push([n, (await tx.execute(sql`select ${n}::int as n`)).rows]);
+      await Promise.all([one(1), one(2)]);
+      return tx.rollbackNoChange(true);
+    });
+  const error: unknown = await select(true).catch((thrown: unknown) => thrown);
+  expect([classifyError(error), found]).toEqual([{ kind: 'unavailable' }, []]);
+  expect(await select(false)).toBe(true);
+  expect(found).toEqual([1, 2].map((n) => [n, [{ n }]]));
 });
 
 const versions = (...providers: Provider[]) => Promise.all(providers.map(async ({ ctx }) => (await ctx()).version));
