@@ -58,6 +58,12 @@ type Found = { command: string | null } | unknown[];
 const isOfAnother = (text: string, found: Found) =>
   Array.isArray(found) ? !text.includes(';') : found.command === null && text.trim() !== '';
 
+function refuseOfAnother(connection: Connection, text: string, found: Found) {
+  if (!isOfAnother(text, found)) return;
+  connection.stream.destroy();
+  throw new Error('Connection terminated: a statement got the result of another one');
+}
+
 const toText = (statement: Statement) => (typeof statement === 'string' ? statement : statement.text);
 
 /** Names a text from its second use on: planning a text that is sent once would gain nothing. */
@@ -135,10 +141,7 @@ export function preparingClient(options: ClientOptions): typeof Client {
     return result.then(
       (found: Found) => {
         onResult(this, prepared, sentAt);
-        if (isOfAnother(toText(prepared), found)) {
-          this.connection.stream.destroy();
-          throw new Error('Connection terminated: a statement got the result of another one');
-        }
+        refuseOfAnother(this.connection, toText(prepared), found);
         this.failure = undefined;
         return found;
       },
