@@ -58,9 +58,10 @@ type Found = { command: string | null } | unknown[];
 const isOfAnother = (text: string, found: Found) =>
   Array.isArray(found) ? !text.includes(';') : found.command === null && text.trim() !== '';
 
-function refuseOfAnother(connection: Connection, text: string, found: Found) {
-  if (!isOfAnother(text, found)) return;
-  connection.stream.destroy();
+function refuseOfAnother(client: { connection: Connection; isOutOfStep: boolean }, text: string, found: Found) {
+  client.isOutOfStep ||= isOfAnother(text, found);
+  if (!client.isOutOfStep) return;
+  client.connection.stream.destroy();
   throw new Error('Connection terminated: a statement got the result of another one');
 }
 
@@ -112,6 +113,7 @@ export function preparingClient(options: ClientOptions): typeof Client {
   };
   class PreparingClient extends Client {
     declare readonly connection: Connection;
+    isOutOfStep = false;
     /** When the latest result arrived: the statements of one connection run one after another. */
     lastResultAt = 0;
     /** That of the transaction in progress. */
@@ -141,7 +143,7 @@ export function preparingClient(options: ClientOptions): typeof Client {
     return result.then(
       (found: Found) => {
         onResult(this, prepared, sentAt);
-        refuseOfAnother(this.connection, toText(prepared), found);
+        refuseOfAnother(this, toText(prepared), found);
         this.failure = undefined;
         return found;
       },
