@@ -1,5 +1,4 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { Transform } from 'node:stream';
 import { Type, type Static } from '@sinclair/typebox';
@@ -112,8 +111,14 @@ export async function hasValidTrailer(file: string) {
     const trailer = Buffer.alloc(length);
     await handle.read(trailer, 0, length, size - length);
     const hash = createHash('sha256');
-    for await (const chunk of createReadStream(file, { end: size - length - 1, highWaterMark: 2 ** 18 }))
-      hash.update(chunk as Buffer);
+    // One buffer for all: those of a stream stay in memory until a garbage collection.
+    const buffer = Buffer.alloc(2 ** 18);
+    for (let at = 0; at < size - length;) {
+      const { bytesRead } = await handle.read(buffer, 0, Math.min(buffer.length, size - length - at), at);
+      if (bytesRead === 0) return false;
+      hash.update(buffer.subarray(0, bytesRead));
+      at += bytesRead;
+    }
     return timingSafeEqual(trailer, Buffer.from(hash.digest('hex')));
   } finally {
     await handle.close();
