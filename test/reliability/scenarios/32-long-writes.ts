@@ -219,7 +219,7 @@ const unsliced = [
   replaceIn(
     'cancellation',
     /\/cancellation-service\.ts$/,
-    /const maxBookings = 20;([^]*?)const maxPersons = 100;/,
+    /const maxBookings = 5;([^]*?)const maxPersons = 100;/,
     'const maxBookings = 10_000;$1const maxPersons = 100_000;',
   ),
   replaceIn('deletion', /\/promotion-service\.ts$/, 'const maxEnded = 50', 'const maxEnded = 10_000'),

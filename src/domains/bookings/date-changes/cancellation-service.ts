@@ -30,12 +30,12 @@ type School = Pick<Ctx, 'providerId'>;
 
 const areas: Areas = ['catalog', 'dates', 'people', 'money'];
 /** Limits the time under the lock. */
-const maxBookings = 20;
+const maxBookings = 5;
 /** But for a booking of more, whose order is credited in the same write. */
 const maxPersons = 100;
 const maxMoved = 1_000;
 /** Limits the time of a request; the server completes the remaining bookings. */
-const maxBatches = 50;
+const maxBatches = 200;
 
 /** Cancels a course date. A repeated request continues, adds a credit, or changes nothing. */
 export async function cancelCourseDate(
