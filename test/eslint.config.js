@@ -13,7 +13,7 @@ export default tseslint.config(
       '@typescript-eslint/no-non-null-assertion': 'off',
       '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
       '@typescript-eslint/require-await': 'off',
-      // The house has functions, not classes: nothing here reads `this`.
+      // The house has functions, not classes: only `write` of a context reads `this`, which its type declares.
       '@typescript-eslint/unbound-method': 'off',
     },
   },

@@ -1,5 +1,5 @@
 import type { Area, Areas } from './areas.ts';
-import type { Reader, Tx, Write, WriteNewProvider } from './client.ts';
+import type { Reader, Tx, WriteNewProvider } from './client.ts';
 import type { UnlockedStore } from './reader.ts';
 import type { Language } from '../core/reference/language.ts';
 import type { KeyProfile } from '../core/api-key.ts';
@@ -41,6 +41,9 @@ type PublicSchool = {
   quarter: string;
 };
 
+/** Writes rows of the context's tenant in these areas. The work may run again. */
+type Write = <T>(this: Ctx, areas: Areas, work: (w: WriteCtx) => Promise<T>) => Promise<T>;
+
 /** The authenticated tenant and its database access. Services take it as their first parameter. */
 export type Ctx = {
   /** 0 with a publishable key: no row has it, so that nothing but the public items of `publishableFor` is in scope. */
@@ -73,6 +76,11 @@ export type Ctx = {
   budget?: Budget | undefined;
 };
 
+/** A context whose tenant is locked. `now` is the lock's timestamp, for the times of all rows written. */
+export type WriteCtx = Ctx & { tx: Tx; now: string };
+/** The members that also a write without a context has. */
+export type SchoolWrite = Pick<WriteCtx, 'providerId' | 'tx' | 'now'>;
+
 /** The school that a context reads, also with a publishable key. */
 export const getSchoolId = ({ providerId, publishableFor }: Pick<Ctx, 'providerId' | 'publishableFor'>) =>
   publishableFor?.id ?? providerId;
@@ -81,10 +89,10 @@ export const getSchoolId = ({ providerId, publishableFor }: Pick<Ctx, 'providerI
 export async function writeInSlices<T>(
   ctx: Ctx,
   areas: Areas,
-  work: (tx: Tx, now: string, isFirst: boolean) => Promise<T | undefined>,
+  work: (w: WriteCtx, isFirst: boolean) => Promise<T | undefined>,
 ): Promise<T> {
   for (let isFirst = true; ; isFirst = false) {
-    const result = await ctx.write(areas, (tx, now) => work(tx, now, isFirst));
+    const result = await ctx.write(areas, (w) => work(w, isFirst));
     if (result !== undefined) return result;
   }
 }

@@ -1,7 +1,7 @@
 import { named, OneOf } from '../core/schema/types.ts';
+import type { SchoolWrite } from './context.ts';
 import { execute, toRecordset } from './statements.ts';
 import { eventResources } from './tables/events.ts';
-import type { Tx } from './unit-of-work.ts';
 
 /** Events of the change feed that code records, beside those of changed rows. */
 type RecordedEvent = { type: EventName; id: number };
@@ -18,8 +18,8 @@ const insertEvents = {
     from json_to_recordset($3) e (place int, type text, id bigint) order by e.place`,
 };
 
-/** Records these events in their order. `now` is the lock's timestamp. */
-export async function recordEvents(tx: Tx, providerId: number, now: string, recorded: RecordedEvent[]) {
+/** Records these events in their order. */
+export async function recordEvents({ providerId, tx, now }: SchoolWrite, recorded: RecordedEvent[]) {
   if (recorded.length > 0) await execute(tx, insertEvents, [providerId, now, toRecordset(recorded)]);
 }
 

@@ -25,8 +25,6 @@ export type Tx = NodePgDatabase & { $client: PoolClient } & Audited & UpdateChan
 /** `now` is the lock's timestamp, for the created_at, updated_at and deleted_at of all rows written. May run again. */
 type TransactionWork<T> = (tx: Tx, now: string) => Promise<T>;
 
-/** Writes rows of one provider in these areas. */
-export type Write = <T>(areas: Areas, work: TransactionWork<T>) => Promise<T>;
 /** Writes a new provider; the work returns its id. */
 export type WriteNewProvider = (work: TransactionWork<number>) => Promise<number>;
 

@@ -2,8 +2,7 @@ import { Type, type TSchema } from '@sinclair/typebox';
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema, RouteOptions } from 'fastify';
 import { createHash } from 'node:crypto';
 import { Problem } from '../core/errors.ts';
-import type { Tx } from '../database/client.ts';
-import type { Ctx } from '../database/context.ts';
+import type { Ctx, WriteCtx } from '../database/context.ts';
 import { json, statement, typedOrNull, type RowOf } from '../database/statement.ts';
 import type { Queryable } from '../database/statements.ts';
 import { currentTimeSql } from '../database/tables/columns.ts';
@@ -34,7 +33,7 @@ export const isPersonal = (schema: unknown): boolean =>
 const isPersonalRoute = ({ response }: FastifySchema) =>
   Object.entries(response as object).some(([status, schema]) => status.startsWith('2') && isPersonal(schema));
 
-type Work<T> = (tx: Tx, now: string) => Promise<T>;
+type Work<T> = (w: WriteCtx) => Promise<T>;
 
 /** Names a key that is ignored, refuses one that is not valid, and documents it. After the coercion of requests. */
 export function checkIdempotencyKeys(app: FastifyInstance) {
@@ -96,11 +95,12 @@ export function withKey<T>(
   work: Work<T>,
 ): Work<T> {
   const hashes = toHashes(request);
-  return async (tx, now) => {
+  return async (w) => {
+    const { tx, now } = w;
     // Under the lock, so that a concurrent request with the key has finished.
     const record = await findAnswer(tx, providerId, hashes, onReplay);
     if (record) return tx.rollbackNoChange(record.answer as T);
-    const result = await work(tx, now);
+    const result = await work(w);
     // More slices follow a write without a result; the last one is stored.
     const isStored = tx.affected.changed && result !== undefined && request.method === 'POST';
     if (isStored) await storeRecord(tx, { providerId, ...hashes, answer: result, hasCourseUser, now });

@@ -1,8 +1,7 @@
 import { eq, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import { Problem } from '../core/errors.ts';
-import type { Tx } from '../database/client.ts';
-import type { Ctx } from '../database/context.ts';
+import type { Ctx, WriteCtx } from '../database/context.ts';
 import type { bodyWriter } from './body-writer.ts';
 import { tenantWhere, type TenantTable } from './tenant-scope.ts';
 
@@ -17,7 +16,7 @@ export function itemOperations<View, Body extends object, Change extends object>
   writer: Writer;
   find(ctx: Ctx, id: number, query?: object, options?: { isAfterWrite: boolean }): Promise<View | undefined>;
   /** Writes what other tables hold, and returns true if that changed any. */
-  writeLinks?(ctx: Ctx, tx: Tx, id: number, body: Body | Change): Promise<boolean>;
+  writeLinks?(w: WriteCtx, id: number, body: Body | Change): Promise<boolean>;
   constraints?: Parameters<typeof Problem.mapConstraints>[0];
 }) {
   const { item, table, areas, find, writeLinks, constraints = {} } = spec;
@@ -26,10 +25,11 @@ export function itemOperations<View, Body extends object, Change extends object>
   const reload = async (ctx: Ctx, id: number) => (await find(ctx, id, {}, { isAfterWrite: true }))!;
 
   /** Changes nothing, and leaves no audit entry, if the row has the values already. */
-  async function change(ctx: Ctx, id: number, toValues: (tx: Tx, now: string) => Promise<object>): Promise<View> {
-    const work = ctx.write(areas, async (tx, now) => {
+  async function change(ctx: Ctx, id: number, toValues: (w: WriteCtx) => Promise<object>): Promise<View> {
+    const work = ctx.write(areas, async (w) => {
+      const { tx, now } = w;
       if ((await tx.$count(table, match(ctx, id))) === 0) throw Problem.notFound(item);
-      const values = await toValues(tx, now);
+      const values = await toValues(w);
       if ((await tx.updateChanged(table, match(ctx, id), values, now)) === 0) tx.rollbackNoChange();
     });
     await Problem.mapConstraints(constraints, work);
@@ -42,24 +42,25 @@ export function itemOperations<View, Body extends object, Change extends object>
     create: (ctx: Ctx, body: Body): Promise<View> =>
       Problem.mapConstraints(
         constraints,
-        ctx.write(areas, async (tx, now) => {
+        ctx.write(areas, async (w) => {
+          const { tx, now } = w;
           await references.assertKnown(body, { ctx, reader: tx });
           const own = { providerId: ctx.providerId, createdAt: now, updatedAt: now };
           const id = tx.recordAffected(await insert(tx, { ...toColumns(body), ...own }));
-          await writeLinks?.(ctx, tx, id, body);
+          await writeLinks?.(w, id, body);
           return reload({ ...ctx, db: tx }, id);
         }),
       ),
     /** A partial update. */
     update: (ctx: Ctx, id: number, body: Change) =>
-      change(ctx, id, async (tx, now) => {
-        await references.assertKnown(body, { ctx, reader: tx, params: { id } });
-        const updatedAt = (await writeLinks?.(ctx, tx, id, body)) ? now : undefined;
+      change(ctx, id, async (w) => {
+        await references.assertKnown(body, { ctx, reader: w.tx, params: { id } });
+        const updatedAt = (await writeLinks?.(w, id, body)) ? w.now : undefined;
         return { ...toUpdatedColumns(body), updatedAt };
       }),
     /** Idempotent. */
     archive: (ctx: Ctx, id: number) =>
-      change(ctx, id, async (_, now) =>
+      change(ctx, id, async ({ now }) =>
         table.archivedAt ? { archivedAt: sql`coalesce(${table.archivedAt}, ${now})` } : { isArchived: true },
       ),
   };

@@ -1,7 +1,6 @@
 import { eq, getTableColumns, notInArray } from 'drizzle-orm';
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
-import type { Tx } from '../database/client.ts';
-import type { Ctx } from '../database/context.ts';
+import type { WriteCtx } from '../database/context.ts';
 import { tenantWhere } from './tenant-scope.ts';
 
 type LinkTable = PgTable & { providerId: PgColumn };
@@ -11,8 +10,7 @@ type LinkTable = PgTable & { providerId: PgColumn };
  * true if that changed any.
  */
 export async function replaceLinks<T extends LinkTable>(
-  { providerId }: Ctx,
-  tx: Tx,
+  { providerId, tx }: WriteCtx,
   table: T,
   owner: { [K in keyof T['$inferInsert']]?: number },
   item: string & keyof T['$inferInsert'],

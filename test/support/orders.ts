@@ -17,7 +17,7 @@ let created = 0;
 
 /** Writes rows under the provider's lock with its timestamp, as services do. */
 export const write = async <T>(me: Provider, work: (tx: Tx, now: string) => Promise<T>) =>
-  (await me.ctx()).write(allAreas, work);
+  (await me.ctx()).write(allAreas, ({ tx, now }) => work(tx, now));
 type Timestamps = { createdAt: string; updatedAt: string };
 const writeRows = <T>(me: Provider, work: (tx: Tx, own: { providerId: number } & Timestamps) => Promise<T>) =>
   write(me, (tx, now) => work(tx, { providerId: me.id, createdAt: now, updatedAt: now }));

@@ -205,14 +205,14 @@ async function runCommand(me: Provider, database: TestApp['database'], model: Mo
       const id = idOf(who);
       if (one.name === 'accept') model.accept(who);
       else model.end([who], 'decline');
-      expect(await ctx.write(['dates', 'people', 'money'], (tx, now) => change(ctx, tx, now, id))).toBe(who.state);
+      expect(await ctx.write(['dates', 'people', 'money'], (w) => change(w, id))).toBe(who.state);
       break;
     }
     case 'lapse': {
       if (offered.length === 0) return;
       const who = one.all ? offered : [offered[one.index % offered.length]!];
       const ids = who.map(idOf);
-      await ctx.write(['people', 'dates'], (tx) =>
+      await ctx.write(['people', 'dates'], ({ tx }) =>
         tx.$client.query(
           `update participants set held_until = clock_timestamp() where provider_id = $1 and id = any($2)`,
           [me.id, ids],

@@ -31,7 +31,7 @@ test('rows decoded from composite literals equal rows decoded by cell', async ()
   );
   const course = await me.course({ title: 'Fjell', price_value: 1234, ...long });
   const ctx = await me.ctx();
-  await ctx.write(allAreas, (tx) => tx.update(courses).set({ title }).where(eq(courses.id, course)));
+  await ctx.write(allAreas, ({ tx }) => tx.update(courses).set({ title }).where(eq(courses.id, course)));
   await me.course();
   const date = { start_at: '2030-05-01', end_at: '2030-05-01', custom_properties: { room: 'c, \\d' } };
   expect(await me.post(`/v2/courses/${course}/coursedates`, date)).toMatchObject({ status: 201 });

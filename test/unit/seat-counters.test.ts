@@ -33,7 +33,7 @@ type Stage = Awaited<ReturnType<typeof stage>>;
 /** One statement that adds a participant of each status. */
 const book = async ({ me, courseId, user, booking }: Stage, dateId: number, statuses: number[]) => {
   const ctx = await me.ctx();
-  await ctx.write(allAreas, (tx, now) =>
+  await ctx.write(allAreas, ({ tx, now }) =>
     tx.execute(
       sql`insert into participants (provider_id, booking_id, course_id, course_date_id, user_id, status_id, status_updated_at, entry_source, created_at, updated_at)
         select ${me.id}, ${booking}, ${courseId}, ${dateId}, ${user}, status, ${now}::timestamptz, 'School', ${now}::timestamptz, ${now}::timestamptz
@@ -66,20 +66,22 @@ test('seat counters follow inserts, updates and deletes of any number of partici
   await expectSeats(first, [3, 1, 2, 1]);
   expect(await counted(me, first)).toMatchObject({ moved: true });
 
-  await ctx.write(allAreas, (tx) =>
+  await ctx.write(allAreas, ({ tx }) =>
     tx.execute(`update participants set status_id = 4 where provider_id = ${me.id} and status_id = 7`),
   );
   await expectSeats(first, [3, 1, 0, 1]);
-  await ctx.write(allAreas, (tx) =>
+  await ctx.write(allAreas, ({ tx }) =>
     tx.execute(
       `update participants set course_date_id = ${second} where provider_id = ${me.id} and status_id in (1, 3)`,
     ),
   );
   await expectSeats(first, [0, 1, 0, 0]);
   await expectSeats(second, [3, 0, 0, 1]);
-  await ctx.write(allAreas, (tx) => tx.execute(`update participants set no_show = true where provider_id = ${me.id}`));
+  await ctx.write(allAreas, ({ tx }) =>
+    tx.execute(`update participants set no_show = true where provider_id = ${me.id}`),
+  );
   await expectSeats(second, [3, 0, 0, 1]);
-  await ctx.write(allAreas, (tx) => tx.execute(`delete from participants where provider_id = ${me.id}`));
+  await ctx.write(allAreas, ({ tx }) => tx.execute(`delete from participants where provider_id = ${me.id}`));
   await expectSeats(first, [0, 0, 0, 0]);
   await expectSeats(second, [0, 0, 0, 0]);
 });

@@ -99,7 +99,10 @@ function createRequestContext(
     settings,
     db: unlockedStore,
     unlockedStore,
-    write: (areas, work) => writers().write([id], areas, withIdempotency(request, reply, work)),
+    write(areas, work) {
+      const keyed = withIdempotency(request, reply, work);
+      return writers().write([id], areas, (tx, now) => keyed({ ...this, tx, now }));
+    },
     writeNewProvider: (work) => writers().writeNewProvider(id, work),
   };
 }

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { getTableConfig, type PgColumn, type PgTable } from 'drizzle-orm/pg-core';
-import type { Ctx } from '../../database/context.ts';
+import type { Ctx, WriteCtx } from '../../database/context.ts';
 import { Problem } from '../../core/errors.ts';
 import { classifyError, getRootCause } from '../../core/database-errors.ts';
 import { allAreas } from '../../database/areas.ts';
@@ -18,17 +18,17 @@ export type Range = { first: number; last: number; asResync: boolean };
 /** Writes the staged lines of a range, all or none, in a few statements. Returns their number. */
 export function writeLines(ctx: Ctx, kind: BulkRecordType, { first, last, asResync }: Range): Promise<number> {
   const range = sql`r.provider_id = ${ctx.providerId} and r.kind = ${kind.kind} and r.line between ${first} and ${last}`;
-  return ctx.write(allAreas, (tx, now) =>
-    withSavepoint(tx, async () => {
-      if (asResync) await tx.execute(sql`select record_as_resync(${ctx.providerId})`);
+  return ctx.write(allAreas, (w) =>
+    withSavepoint(w.tx, async () => {
+      if (asResync) await w.tx.execute(sql`select record_as_resync(${ctx.providerId})`);
       let lines = 0;
       for (const target of toTargets(kind)) {
-        if (target.hasRefs) await assignIds(tx, ctx, target, range);
-        const { rowCount } = await insertRows(tx, ctx, target, range, now);
+        if (target.hasRefs) await assignIds(w, target, range);
+        const { rowCount } = await insertRows(w, target, range);
         if (target.table === kind.table) lines = rowCount ?? 0;
       }
-      if (kind.touches) await tx.execute(kind.touches(ctx.providerId, now, lineIdsSql(ctx, range)));
-      await kind.afterInsert?.(ctx, tx, lineIdsSql(ctx, range), now);
+      if (kind.touches) await w.tx.execute(kind.touches(ctx.providerId, w.now, lineIdsSql(ctx, range)));
+      await kind.afterInsert?.(w, lineIdsSql(ctx, range));
       return lines;
     }),
   );
@@ -53,7 +53,7 @@ export async function writeSingleLine(database: Database, ctx: Ctx, kind: Single
   const { fields, ref, content } = await loadSingleLine(database, ctx.providerId, kind, line);
   try {
     const itemId = await kind.create(database, ctx, fields);
-    await ctx.write(allAreas, (tx) =>
+    await ctx.write(allAreas, ({ tx }) =>
       tx.insert(importRefs).values({ providerId: ctx.providerId, kind: kind.kind, ref, itemId, content }),
     );
     return { lines: 1 };
@@ -121,10 +121,10 @@ function toPartTargets(part: Part): Target[] {
 }
 
 /** Assigns ids to refs in file order and stores them in `import_refs`. */
-const assignIds = (tx: Tx, ctx: Ctx, { table }: Target, range: ReturnType<typeof sql>) =>
+const assignIds = ({ providerId, tx }: WriteCtx, { table }: Target, range: ReturnType<typeof sql>) =>
   tx.execute(sql`
     insert into import_refs (provider_id, kind, ref, item_id, content)
-    select ${ctx.providerId}, ref_kind, ref, nextval(pg_get_serial_sequence(${getTableConfig(table).name}, 'id')), content
+    select ${providerId}, ref_kind, ref, nextval(pg_get_serial_sequence(${getTableConfig(table).name}, 'id')), content
     from (
       select ref_kind, ref, content from staged_lines r
       where ${range} and r.table = ${getTableConfig(table).name} and ref is not null order by line, part
@@ -138,7 +138,7 @@ const itemIdSql = (ctx: Ctx, kind: string, ref: string) =>
 const lineIdsSql = (ctx: Ctx, range: ReturnType<typeof sql>) =>
   sql`select ${itemIdSql(ctx, 'r.ref_kind', 'r.ref')} as id from staged_lines r where ${range} and r.part = 0`;
 
-function insertRows(tx: Tx, ctx: Ctx, target: Target, range: ReturnType<typeof sql>, now: string) {
+function insertRows(w: WriteCtx, target: Target, range: ReturnType<typeof sql>) {
   const { name, columns } = getTableConfig(target.table);
   // Rows without a ref get their id from the table.
   const standard = new Set(['provider_id', ...(target.hasRefs ? ['id'] : []), 'created_at', 'updated_at']);
@@ -148,15 +148,15 @@ function insertRows(tx: Tx, ctx: Ctx, target: Target, range: ReturnType<typeof s
   ]);
   const names = sql.raw([...written].join(', '));
   const values = sql.raw([...written].map((column) => target.computed[column] ?? `v.${column}`).join(', '));
-  return tx.execute(sql`
+  return w.tx.execute(sql`
     insert into ${sql.identifier(name)} (${names}) overriding system value
     select ${values} from staged_lines r
     cross join lateral (
-      select coalesce(jsonb_object_agg(f.key, ${itemIdSql(ctx, 'f.value->>0', 'f.value->>1')}), '{}') as found from jsonb_each(r.refs) f
+      select coalesce(jsonb_object_agg(f.key, ${itemIdSql(w, 'f.value->>0', 'f.value->>1')}), '{}') as found from jsonb_each(r.refs) f
     ) items
     cross join lateral jsonb_populate_record(null::${sql.identifier(name)}, r.data || items.found || jsonb_build_object(
-      'provider_id', ${ctx.providerId}::bigint, 'id', ${itemIdSql(ctx, 'r.ref_kind', 'r.ref')},
-      'created_at', ${now}::text, 'updated_at', ${now}::text
+      'provider_id', ${w.providerId}::bigint, 'id', ${itemIdSql(w, 'r.ref_kind', 'r.ref')},
+      'created_at', ${w.now}::text, 'updated_at', ${w.now}::text
     )) v
     where ${range} and r.table = ${name} order by r.line, r.part`);
 }

@@ -1,10 +1,10 @@
 import { Type, type TObject, type TSchema } from '@sinclair/typebox';
 import { getTableName, type SQL } from 'drizzle-orm';
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
-import type { Ctx } from '../../database/context.ts';
+import type { Ctx, WriteCtx } from '../../database/context.ts';
 import { Problem } from '../../core/errors.ts';
 import { findStorage } from '../../core/schema/types.ts';
-import type { Database, Tx } from '../../database/client.ts';
+import type { Database } from '../../database/client.ts';
 import { columnName } from '../../database/tables/columns.ts';
 
 export type Fields = Record<string, unknown>;
@@ -56,7 +56,7 @@ export type BulkRecordType = Item & {
   /** Statement that updates `updated_at` of items that show the new ones; `ids` is a query for the new ids. */
   touches?: (providerId: number, now: string, ids: SQL) => SQL;
   /** Further writes once the lines are inserted; `ids` is a query for the new ids. */
-  afterInsert?: (ctx: Ctx, tx: Tx, ids: SQL, now: string) => Promise<void>;
+  afterInsert?: (w: WriteCtx, ids: SQL) => Promise<void>;
   /** Further writes once all lines of the type are written, if the file has any. */
   afterAll?: (database: Database, ctx: Ctx) => Promise<void>;
 };

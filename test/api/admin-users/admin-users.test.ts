@@ -288,7 +288,7 @@ test('timestamps are in the time zone of the service', async () => {
   const me = await createProvider();
   const { id } = (await save(me, { ...kari, email: newEmail() })).json();
   const ctx = await me.ctx();
-  await ctx.write(allAreas, async (tx) => {
+  await ctx.write(allAreas, async ({ tx }) => {
     await tx.execute(
       `update admin_memberships set created_at = '2026-01-01T00:00:00.9Z', updated_at = '2026-07-01T00:00:00Z'
        where provider_id = ${me.id} and admin_user_id = ${id}`,

@@ -280,7 +280,7 @@ describe('the caches', () => {
     const other = await withProfile(testApp, catalog.me, 'publishable');
     const before = await read(other, '/v2/locations');
     const hide = `update course_dates set is_visible = false where provider_id = ${catalog.me.id}`;
-    await (await catalog.me.ctx()).write(['dates'], (tx) => tx.execute(hide));
+    await (await catalog.me.ctx()).write(['dates'], ({ tx }) => tx.execute(hide));
     const after = await read(other, '/v2/locations', before.etag);
     expect([after.status, after.text]).toEqual([200, '[]']);
   });

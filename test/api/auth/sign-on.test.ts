@@ -59,7 +59,7 @@ async function afterReading(me: Provider, happens: () => Promise<unknown>): Prom
 /** Stores a given hash, as a concurrent sign-on, password change or import does. */
 const storeHash = async (me: Provider, id: number, hashed: string) => {
   const ctx = await me.ctx();
-  await ctx.write(allAreas, (tx) => storePassword(ctx, tx, id, hashed));
+  await ctx.write(allAreas, (w) => storePassword(w, id, hashed));
 };
 const older = await hash(password, { memoryCost: 8_192, timeCost: 1 });
 
@@ -268,7 +268,7 @@ test('a concurrent rehash does not reject the password', async () => {
   const { id, username } = await newUser(me);
   await storeHash(me, id, older);
   const to = await hash(password, { memoryCost: 19_456, timeCost: 2, parallelism: 1 });
-  const ctx = await afterReading(me, () => ctx.write(allAreas, (tx) => replaceHash(ctx, tx, id, { from: older, to })));
+  const ctx = await afterReading(me, () => ctx.write(allAreas, (w) => replaceHash(w, id, { from: older, to })));
   expect(await checkCredentials(ctx, { username, password, create_login_url: true })).toMatchObject({
     valid: true,
     login_url: expect.any(String),
@@ -367,12 +367,15 @@ test('a link opened during a password change creates no session', async () => {
   const token = await createToken(ctx.unlockedStore, 'sign_in', { providerId: me.id, userId: id, adminUserId: null });
   let opening: Promise<string | undefined> | undefined;
   let isOpened = false;
-  await ctx.write(allAreas, async (tx) => {
+  await ctx.write(allAreas, async (w) => {
     const blocked = `select from pg_locks where not granted and $1 = any(pg_blocking_pids(pid))`;
-    const { rows } = await tx.$client.query<{ pid: number }>('select pg_backend_pid() as pid');
+    const { rows } = await w.tx.$client.query<{ pid: number }>('select pg_backend_pid() as pid');
     const isOpenedOrBlocked = async () =>
       isOpened || (await database.pool.query(blocked, [rows[0]!.pid])).rowCount === 1;
-    const query = tx.$client.query.bind(tx.$client) as (config: QueryConfig, values?: unknown[]) => Promise<unknown>;
+    const query = w.tx.$client.query.bind(w.tx.$client) as (
+      config: QueryConfig,
+      values?: unknown[],
+    ) => Promise<unknown>;
     const between = async (config: QueryConfig, values?: unknown[]) => {
       const result = await query(config, values);
       if (/^(?:delete from "sessions"|update "tokens") /.test(config.text)) {
@@ -383,8 +386,8 @@ test('a link opened during a password change creates no session', async () => {
       }
       return result;
     };
-    vi.spyOn(tx.$client, 'query').mockImplementation(between as never);
-    await storePassword(ctx, tx, id, older).finally(() => vi.restoreAllMocks());
+    vi.spyOn(w.tx.$client, 'query').mockImplementation(between as never);
+    await storePassword(w, id, older).finally(() => vi.restoreAllMocks());
   });
   const secret = await opening;
   expect(secret && (await findSessionUser(ctx.unlockedStore, secret))).toBeUndefined();

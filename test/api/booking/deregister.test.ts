@@ -28,7 +28,7 @@ const unchecked = { config: { seats_availability_check: 0 } };
 const wait = { config: { waiting_list_when_full: 1 } };
 const settle = async (me: Provider, dateIds: number[]) => {
   const ctx = await me.ctx();
-  await ctx.write(allAreas, (tx, now) => promoteWaitingLists(ctx, tx, now, dateIds));
+  await ctx.write(allAreas, (w) => promoteWaitingLists(w, dateIds));
 };
 
 test('deregister returns the participants; a second call changes nothing', async () => {

@@ -49,7 +49,9 @@ const offerEvents = async (me: Provider, cursor: string) =>
 const lapsedBefore = (me: Provider) =>
   write(me, (tx) => tx.update(participants).set({ lapsedOffers: 1 }).where(eq(participants.providerId, me.id)));
 const answer = async (me: Provider, change: typeof acceptOffer, id: number) =>
-  (await me.ctx()).write(['dates', 'people', 'money'], async (tx, now) => change(await me.ctx(), tx, now, id));
+  (await me.ctx()).write(['dates', 'people', 'money'], async ({ tx, now }) =>
+    change({ ...(await me.ctx()), tx, now }, id),
+  );
 
 test('a free seat is offered to the first who waits, with a mail, and is theirs once accepted', async () => {
   const { me, courseId, dateId, ids } = await offeredSeat(2);

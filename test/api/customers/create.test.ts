@@ -21,7 +21,7 @@ async function newSeller(me: Provider) {
 /** Customers have no list: they are read as the employer of a course user. */
 async function read(me: Provider, customerId: number, headers: Record<string, string> = {}) {
   const ctx = await me.ctx();
-  const userId = await ctx.write(allAreas, async (tx, now) => {
+  const userId = await ctx.write(allAreas, async ({ tx, now }) => {
     const { rows } = await tx.execute<{ id: number }>(
       `insert into course_users (provider_id, customer_id, username, created_at, updated_at)
        values (${me.id}, ${customerId}, 'reader-${(created += 1)}', '${now}', '${now}') returning id`,

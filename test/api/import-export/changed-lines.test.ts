@@ -51,7 +51,9 @@ test('a line that an earlier version imported is skipped, whatever its values', 
   const me = await testApp.createProvider();
   await importObjects(me, [user('1')]);
   const ctx = await me.ctx();
-  await ctx.write(allAreas, (tx) => tx.execute(`update import_refs set content = null where provider_id = ${me.id}`));
+  await ctx.write(allAreas, ({ tx }) =>
+    tx.execute(`update import_refs set content = null where provider_id = ${me.id}`),
+  );
   expect(await importObjects(me, [user('1', { firstname: 'Ny' })])).toMatchObject({ known: 1, reasons: [] });
 });
 

@@ -190,7 +190,7 @@ test('an accepted and a declined offer tell what they change', async () => {
   expect(await purposes(me)).toEqual(['notice_full', 'notice_canceled']);
   const areas = ['dates', 'people', 'money'] as const;
   const ctx = await me.ctx();
-  const decline = (id: number) => ctx.write(areas, (tx, now) => declineOffer(ctx, tx, now, id));
+  const decline = (id: number) => ctx.write(areas, (w) => declineOffer(w, id));
   // The first of two refusals leads back to the waiting list.
   for (const [id, state] of [
     [ids[0]!, 'waiting'],
@@ -200,7 +200,7 @@ test('an accepted and a declined offer tell what they change', async () => {
     expect(await decline(id)).toBe(state);
   expect((await notices(me)).slice(2)).toMatchObject([{ purpose: 'notice_canceled', participantId: ids[0] }]);
   await switchNotices(me, { notice_budget: true });
-  expect(await ctx.write(areas, (tx, now) => acceptOffer(ctx, tx, now, ids[1]!))).toBe('confirmed');
+  expect(await ctx.write(areas, (w) => acceptOffer(w, ids[1]!))).toBe('confirmed');
   expect((await purposes(me)).slice(3)).toEqual(['notice_budget']);
 });
 

@@ -57,7 +57,7 @@ test.each(['by the person', 'by staff'])('an offer that is accepted %s is follow
   expect(await queuedMails(me)).toEqual([`offer ${id}`]);
   const ctx = await me.ctx();
   if (by === 'by staff') await setStatus(me, id, 1);
-  else await ctx.write(['dates', 'people'], (tx, now) => acceptOffer(ctx, tx, now, id));
+  else await ctx.write(['dates', 'people'], (w) => acceptOffer(w, id));
   expect(await queuedMails(me)).toEqual([`offer ${id}`, `promotion ${id}`]);
 });
 
@@ -177,7 +177,7 @@ test('who declines an offer is told by the page, and by a mail only where the sc
   const [id] = ids as [number];
   await deregister(me, bookingId);
   const ctx = await me.ctx();
-  const decline = () => ctx.write(['dates', 'people', 'money'], (tx, now) => declineOffer(ctx, tx, now, id));
+  const decline = () => ctx.write(['dates', 'people', 'money'], (w) => declineOffer(w, id));
   await decline();
   await decline();
   expect(await queuedMails(me)).toEqual([`offer ${id}`]);
@@ -342,13 +342,13 @@ test('a mail that waits cannot be claimed until the change that it will tell of 
   const ctx = await me.ctx();
   const claim = async () =>
     (await testApp.database.pool.query(`select * from claim_mails(5, '{}', '{}', '{}', '{date_changed}')`)).rows;
-  await ctx.write(['people'], (tx, now) => queueDateChanges(ctx, tx, now, dateId, ''));
-  await ctx.write(['people'], async (tx, now) => {
-    await queueDateChanges(ctx, tx, now, dateId, '');
+  await ctx.write(['people'], (w) => queueDateChanges(w, dateId, ''));
+  await ctx.write(['people'], async (w) => {
+    await queueDateChanges(w, dateId, '');
     expect(await claim()).toEqual([]);
   });
   expect(await claim()).toHaveLength(1);
-  await ctx.write(['people'], (tx, now) => queueDateChanges(ctx, tx, now, dateId, ''));
+  await ctx.write(['people'], (w) => queueDateChanges(w, dateId, ''));
   expect(await readOutbox(testApp)).toHaveLength(2);
 });
 

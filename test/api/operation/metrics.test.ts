@@ -93,11 +93,11 @@ test('only the attempt that commits is counted, and the others as retries', asyn
   const ctx = await me.ctx();
   const before = await measured.read();
   let attempts = 0;
-  await ctx.write(['people'], async (tx) => {
+  await ctx.write(['people'], async ({ tx }) => {
     tx.countEvents('promotions', 7);
     if ((attempts += 1) === 1) await tx.$client.query("do $$ begin raise exception using errcode = '40001'; end $$");
   });
-  await ctx.write(['people'], async (tx) => {
+  await ctx.write(['people'], async ({ tx }) => {
     tx.countEvents('promotions', 100);
     tx.rollbackNoChange();
   });
@@ -144,7 +144,7 @@ test('waits in a queue and responses with 503 are counted by reason', async () =
   const me = await measured.createProvider();
   const ctx = await me.ctx();
   const { gate, open } = newGate();
-  const write = ctx.write(['people'], async (tx) => tx.rollbackNoChange(await gate));
+  const write = ctx.write(['people'], async ({ tx }) => tx.rollbackNoChange(await gate));
   const second = me.post('/v2/course-tags', { title: 'Waits' });
   await expect.poll(async () => (await read())['booking_queue_waiting{queue="writes"}'], { interval: 100 }).toBe(1);
   expect((await read())['booking_queue_longest_wait_seconds{queue="writes"}']).toBeGreaterThan(0);

@@ -22,7 +22,7 @@ const main = ({ text }: TestResponse) =>
 const rowsOf = async (me: Provider, query: string) =>
   (await database.pool.query<Record<string, unknown>>(query, [me.id])).rows;
 const forced = async (me: Provider, statement: string) =>
-  (await me.ctx()).write(['dates', 'people', 'money'], (tx) =>
+  (await me.ctx()).write(['dates', 'people', 'money'], ({ tx }) =>
     tx.$client.query(`${statement} and provider_id = $1`, [me.id]),
   );
 const writersOf = (me: Provider) =>

@@ -87,7 +87,7 @@ test('X-Updated-Through with partners precedes uncommitted partner changes', asy
   let commit: () => void = () => undefined;
   let confirmUpdate: () => void = () => undefined;
   const isUpdated = new Promise<void>((done) => (confirmUpdate = done));
-  const changing = ctx.write(allAreas, async (tx, now) => {
+  const changing = ctx.write(allAreas, async ({ tx, now }) => {
     await tx.execute(`update courses set title = 'After', updated_at = '${now}' where id = ${id}`);
     confirmUpdate();
     await new Promise<void>((done) => (commit = done));

@@ -25,7 +25,7 @@ async function school() {
   const [red, green, blue] = Object.keys(carried).map((name) => tags.find(({ title }) => title === name)!.id);
   const ctx = await me.ctx();
   const numbered = sql`(select id, row_number() over (order by id) - 1 as n from courses where provider_id = ${me.id}) c`;
-  await ctx.write(allAreas, async (tx, now) => {
+  await ctx.write(allAreas, async ({ tx, now }) => {
     await tx.execute(sql`insert into courses
       (provider_id, title, slug, level_id, form_of_teaching_id, teaching_language_id, created_at, updated_at, deleted_at)
       select ${me.id}, 'Course no. ' || n, 'c', 1, 1, 'en', ${now}, ${now}, case when n % 7 = 0 then ${now}::timestamptz end

@@ -176,7 +176,7 @@ test('wildcards and quotes are literal characters', async () => {
 test('returns up to 250 by default, paged by limit, page and Link in id order', async () => {
   const me = await createProvider();
   const ctx = await me.ctx();
-  await ctx.write(allAreas, async (tx, now) => {
+  await ctx.write(allAreas, async ({ tx, now }) => {
     await tx.execute(
       `insert into course_users (provider_id, username, lastname, created_at, updated_at)
        select ${me.id}, 'bulk-' || n, 'Bulk', '${now}', '${now}' from generate_series(1, 260) n`,

@@ -227,7 +227,7 @@ const unsliced = [
   replaceIn(
     'deregistration',
     /\/seat-assignment\/service\.ts$/,
-    /await (tx\s+\.update\(participants\)[^;]*)hasAnyId\(participants\.id, ids\)/,
+    /await (w\.tx\s+\.update\(participants\)[^;]*)hasAnyId\(participants\.id, ids\)/,
     'for (const one of ids) await $1hasAnyId(participants.id, [one])',
   ),
 ];

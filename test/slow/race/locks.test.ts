@@ -17,12 +17,12 @@ test('the test database rejects a write without the lock of that provider', asyn
   const [me, other] = [await createProvider(), await createProvider()];
   const ctx = await me.ctx();
   await expect(
-    ctx.write(allAreas, (tx, now) =>
+    ctx.write(allAreas, ({ tx, now }) =>
       tx.insert(tags).values({ providerId: other.id, title: 'theirs', createdAt: now, updatedAt: now }),
     ),
   ).rejects.toMatchObject({ cause: { code: 'XX001' } });
   await expect(
-    ctx.write(allAreas, (tx) => tx.update(providers).set({ title: 'theirs' }).where(eq(providers.id, other.id))),
+    ctx.write(allAreas, ({ tx }) => tx.update(providers).set({ title: 'theirs' }).where(eq(providers.id, other.id))),
   ).rejects.toMatchObject({ cause: { code: 'XX001' } });
   await expect(
     database.pool.query(
@@ -34,13 +34,13 @@ test('the test database rejects a write without the lock of that provider', asyn
 test('the provider clock never goes back and timestamps all writes of a transaction', async () => {
   const me = await createProvider();
   const ctx = await me.ctx();
-  const timestamps = await Promise.all(Array.from({ length: 20 }, () => ctx.write(allAreas, async (_tx, now) => now)));
+  const timestamps = await Promise.all(Array.from({ length: 20 }, () => ctx.write(allAreas, async ({ now }) => now)));
   expect(new Set(timestamps).size).toBe(20);
   const last = [...timestamps].sort().at(-1)!;
   expect((await me.ctx()).version).toBe(last);
 
   await database.pool.query("update provider_state set changed_at = '2999-01-01' where provider_id = $1", [me.id]);
-  expect(await ctx.write(allAreas, async (_tx, now) => now)).toMatch(/^2999-01-01 00:00:00\.000001/);
+  expect(await ctx.write(allAreas, async ({ now }) => now)).toMatch(/^2999-01-01 00:00:00\.000001/);
 });
 
 /** Locks with a function while another transaction has the lock; the clock of that one, and the one of the waiting. */

@@ -1,6 +1,5 @@
 import type { CodedError } from '../../../core/errors.ts';
-import type { Tx } from '../../../database/client.ts';
-import type { Ctx } from '../../../database/context.ts';
+import type { Ctx, WriteCtx } from '../../../database/context.ts';
 import type { Queryable } from '../../../database/statements.ts';
 import { bookingProblem, participantError, bookingError, type BookingCode } from '../../../core/booking-errors.ts';
 import {
@@ -28,17 +27,15 @@ import {
 export type { DateFound } from './sql.ts';
 
 /** Loads the date, products, campaigns, voucher and customer, once the offers of the date that are due have ended. */
-export async function loadContext(ctx: Ctx, tx: Tx, now: string, request: QuoteRequest): Promise<BookingContext> {
-  const context = await findContext(ctx, tx, request);
+export async function loadContext(w: WriteCtx, request: QuoteRequest): Promise<BookingContext> {
+  const context = await findContext(w, w.tx, request);
   const due = context.dates.filter(({ hasDueOffers }) => hasDueOffers);
   if (due.length === 0) return context;
   await endDueHolds(
-    ctx,
-    tx,
-    now,
+    w,
     due.map(({ id }) => id),
   );
-  return findContext(ctx, tx, request);
+  return findContext(w, w.tx, request);
 }
 
 /**
@@ -53,8 +50,8 @@ export async function previewQuote(
 ): Promise<BookingQuote> {
   const context = await findContext(ctx, ctx.unlockedStore, request);
   if (!context.dates.some(({ hasDueOffers }) => hasDueOffers)) return quoteBooking(request, adjust(context), errors);
-  return ctx.write(['dates', 'people', 'money'], async (tx, now) =>
-    tx.rollbackNoChange(quoteBooking(request, adjust(await loadContext(ctx, tx, now, request)), errors)),
+  return ctx.write(['dates', 'people', 'money'], async (w) =>
+    w.tx.rollbackNoChange(quoteBooking(request, adjust(await loadContext(w, request)), errors)),
   );
 }
 

@@ -5,8 +5,7 @@ import { type CodedError, Problem } from '../../../core/errors.ts';
 import { toNumber, toDecimal, toMinorUnits } from '../../../core/money.ts';
 import { paymentStatus } from '../../../core/reference/statuses.ts';
 import { t } from '../../../core/schema/types.ts';
-import type { Tx } from '../../../database/client.ts';
-import type { Ctx } from '../../../database/context.ts';
+import type { Ctx, WriteCtx } from '../../../database/context.ts';
 import { bookings, orders } from '../../../database/tables/orders.ts';
 import { participants } from '../../../database/tables/participants.ts';
 import { sameTenant, tenantWhere } from '../../../lists/tenant-scope.ts';
@@ -29,7 +28,7 @@ import * as sql from './sql.ts';
 /** Books in one transaction under the provider's lock; `errors` are those of validation. */
 export async function book(ctx: Ctx, input: BookingInput, errors: CodedError[]): Promise<BookingResult> {
   assertPairLimit(input);
-  return ctx.write(bookingAreas, (tx, now) => bookWithin(ctx, tx, now, input, errors));
+  return ctx.write(bookingAreas, (w) => bookWithin(w, input, errors));
 }
 
 export const bookingAreas = ['dates', 'people', 'money'] as const;
@@ -42,34 +41,29 @@ type BookingOptions = {
 
 /** `book` in a transaction with the areas `bookingAreas`. */
 export async function bookWithin(
-  ctx: Ctx,
-  tx: Tx,
-  now: string,
+  w: WriteCtx,
   input: BookingInput,
   errors: CodedError[],
   { assertAgreed, mails }: BookingOptions = {},
 ): Promise<BookingResult> {
   // Pipelined. The quote rejects persons without a name before they are enrolled.
-  const [context, existing] = await Promise.all([
-    loadContext(ctx, tx, now, input),
-    findExistingUsers(ctx, tx, toPersons(input)),
-  ]);
+  const [context, existing] = await Promise.all([loadContext(w, input), findExistingUsers(w, toPersons(input))]);
   const quote = quoteBooking(input, context, errors);
   assertAgreed?.(quote);
   const users =
     input.places === undefined
-      ? await enrolUsers(ctx, tx, now, toPersons(input), existing, quote.customer?.id ?? null)
-      : await createPlaceholders(ctx, tx, now, input.places);
-  const created = await insertBooking(ctx, tx, now, input, quote, users);
-  if (quote.voucher) await spendFromVoucher(ctx, tx, now, created.orderId, quote.voucher);
-  await queueBookingMails(ctx, tx, now, { input, switches: quote.date.mailSwitches, users, created, mails });
+      ? await enrolUsers(w, toPersons(input), existing, quote.customer?.id ?? null)
+      : await createPlaceholders(w, input.places);
+  const created = await insertBooking(w, input, quote, users);
+  if (quote.voucher) await spendFromVoucher(w, created.orderId, quote.voucher);
+  await queueBookingMails(w, { input, switches: quote.date.mailSwitches, users, created, mails });
   if (context.dates.some(mayBeNotified)) {
     const courseDateIds = [...new Set(quote.participants.map(({ courseDateId }) => courseDateId))];
-    await queueNotices(ctx, tx, now, { booked: created.participantIds, courseDateIds });
+    await queueNotices(w, { booked: created.participantIds, courseDateIds });
   }
 
-  tx.recordAffected(created.bookingId);
-  tx.countEvents('bookings', 1);
+  w.tx.recordAffected(created.bookingId);
+  w.tx.countEvents('bookings', 1);
   return toResponse(quote, created);
 }
 
@@ -94,9 +88,7 @@ const toPersons = ({ participants = [], company, company_number }: BookingInput)
   }));
 
 async function insertBooking(
-  { providerId }: Ctx,
-  tx: Tx,
-  now: string,
+  { providerId, tx, now }: WriteCtx,
   input: BookingInput,
   quote: BookingQuote,
   users: EnrolledUser[],
@@ -174,9 +166,7 @@ const purchaseRows = ({ participants }: BookingQuote) =>
   participants.flatMap(({ productIds }, n) => productIds.map((product) => ({ product, buyer: n + 1 })));
 
 async function spendFromVoucher(
-  { providerId }: Ctx,
-  tx: Tx,
-  now: string,
+  { providerId, tx, now }: WriteCtx,
   orderId: number,
   { id, pays }: NonNullable<BookingQuote['voucher']>,
 ) {

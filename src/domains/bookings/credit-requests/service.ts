@@ -1,8 +1,7 @@
 import { toMinorUnits } from '../../../core/money.ts';
 import { Problem } from '../../../core/errors.ts';
 import { hasLeft } from '../../../core/reference/statuses.ts';
-import type { Tx } from '../../../database/client.ts';
-import type { Ctx } from '../../../database/context.ts';
+import type { Ctx, WriteCtx } from '../../../database/context.ts';
 import { deregisterWithMails } from '../participant-changes/deregistration-service.ts';
 import { getOrder } from '../../orders/orders/service.ts';
 import type { CreditBody } from './body-schema.ts';
@@ -20,28 +19,27 @@ export async function createCredit(ctx: Ctx, orderId: number, body: CreditBody) 
   };
   const both = lines?.findIndex(({ quantity, amount }) => quantity !== undefined && amount !== undefined) ?? -1;
   if (both >= 0) throw brokenRule(`lines[${both}].amount`, 'amount_with_quantity');
-  return ctx.write(['dates', 'people', 'money'], async (tx, now) => {
-    const { id, creditedLines } = await creditOrder(ctx, tx, now, orderId, request);
-    const departed = deregister ? await deregisterCredited(ctx, tx, now, creditedLines, fee > 0) : [];
-    const others = await creditDifferences(ctx, tx, now, orderId, departed, reason);
-    const reader = { ...ctx, db: tx };
+  return ctx.write(['dates', 'people', 'money'], async (w) => {
+    const { id, creditedLines } = await creditOrder(w, orderId, request);
+    const departed = deregister ? await deregisterCredited(w, creditedLines, fee > 0) : [];
+    const others = await creditDifferences(w, orderId, departed, reason);
+    const reader = { ...ctx, db: w.tx };
     if (dry_run)
-      return tx.rollbackNoChange({ dry_run, orders: await readResultingOrders(reader, [id, ...others], dry_run) });
-    return getOrder(reader, tx.recordAffected(id), { include: ['credit'] });
+      return w.tx.rollbackNoChange({ dry_run, orders: await readResultingOrders(reader, [id, ...others], dry_run) });
+    return getOrder(reader, w.tx.recordAffected(id), { include: ['credit'] });
   });
 }
 
 /** Credits what moves of those who leave have cost more than the order; returns the ids of the credits. */
-async function creditDifferences(ctx: Ctx, tx: Tx, now: string, id: number, leaving: number[], reason?: string) {
+async function creditDifferences(w: WriteCtx, id: number, leaving: number[], reason?: string) {
   const credits: number[] = [];
-  for (const order of await findCreditableOrders(ctx, tx, { leaving }))
-    if (order.lines[0]?.firstOrderId === id)
-      credits.push(...(await creditPlaces(ctx, tx, now, { leaving }, order, reason)));
+  for (const order of await findCreditableOrders(w, { leaving }))
+    if (order.lines[0]?.firstOrderId === id) credits.push(...(await creditPlaces(w, { leaving }, order, reason)));
   return credits;
 }
 
 /** Deregisters and tells those of the lines, or those named. Throws if fewer items are credited than have not left. */
-async function deregisterCredited(ctx: Ctx, tx: Tx, now: string, credited: Credited[], withFee: boolean) {
+async function deregisterCredited(w: WriteCtx, credited: Credited[], withFee: boolean) {
   const chosen = credited.flatMap(({ shares, part: { quantity, participantIds } }) => {
     const staying = shares.filter(({ statusId }) => !hasLeft(statusId));
     if (participantIds !== undefined) return staying.filter(({ id }) => participantIds.includes(id));
@@ -49,7 +47,7 @@ async function deregisterCredited(ctx: Ctx, tx: Tx, now: string, credited: Credi
     return staying;
   });
   const unique = new Map(chosen.map((one) => [one.id, one]));
-  const departed = await deregisterWithMails(ctx, tx, now, [...unique.values()], { withFee, isFollowUp: true });
+  const departed = await deregisterWithMails(w, [...unique.values()], { withFee, isFollowUp: true });
   return departed.map(({ id }) => id);
 }
 

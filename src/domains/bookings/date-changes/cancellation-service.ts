@@ -4,7 +4,7 @@ import { toSingleLine } from '../../../core/text.ts';
 import { canceled, hasLeft, isConfirmed } from '../../../core/reference/statuses.ts';
 import type { Areas } from '../../../database/areas.ts';
 import type { Database, Tx } from '../../../database/client.ts';
-import type { Ctx } from '../../../database/context.ts';
+import type { Ctx, SchoolWrite, WriteCtx } from '../../../database/context.ts';
 import { recordEvents } from '../../../database/record-events.ts';
 import { auditedJob, runEach } from '../../../database/periodic.ts';
 import { cancellations, courseDates } from '../../../database/tables/coursedates.ts';
@@ -45,7 +45,7 @@ export async function cancelCourseDate(
   body: CancellationBody,
 ): Promise<Cancellation> {
   const { credit = false, dry_run = false } = body;
-  const begin = () => ctx.write(areas, (tx, now) => start(ctx, tx, now, courseId, id, body));
+  const begin = () => ctx.write(areas, (w) => start(w, courseId, id, body));
   if (dry_run) return toCancellation(await begin(), dry_run);
   const row = await complete(ctx, await begin());
   // A credit that is added to a cancellation that was interrupted.
@@ -55,7 +55,7 @@ export async function cancelCourseDate(
 
 async function complete(ctx: Ctx, row: CancellationRow) {
   for (let n = 0; n < maxBatches && row.finishedAt === null; n += 1) {
-    const next = await ctx.write(areas, (tx, now) => cancelBatch(ctx, tx, now, row.courseDateId));
+    const next = await ctx.write(areas, (w) => cancelBatch(w, row.courseDateId));
     row = next ?? { ...row, finishedAt: row.createdAt };
   }
   return row;
@@ -64,17 +64,16 @@ async function complete(ctx: Ctx, row: CancellationRow) {
 const match = (school: School, id: number) => tenantWhere(school, cancellations, eq(cancellations.courseDateId, id));
 
 async function start(
-  ctx: Ctx,
-  tx: Tx,
-  now: string,
+  w: WriteCtx,
   courseId: number,
   id: number,
   { credit = false, move_to, send_mail = true, dry_run = false, message }: CancellationBody,
 ): Promise<CancellationRow> {
+  const { tx, now } = w;
   const moveTo = move_to ?? null;
-  const sendMail = send_mail && (await isMailSwitchedOn(ctx, tx, moveTo === null ? 'date_canceled' : 'move'));
+  const sendMail = send_mail && (await isMailSwitchedOn(w, tx, moveTo === null ? 'date_canceled' : 'move'));
   const target = tenantWhere(
-    ctx,
+    w,
     courseDates,
     ...[eq(courseDates.id, id), eq(courseDates.courseId, courseId), isNull(courseDates.deletedAt)],
   );
@@ -85,34 +84,34 @@ async function start(
   if (date === undefined) throw Problem.notFound('Course date');
   if (moveTo === id) throw Problem.invalidFields({ rules: { move_to: 'same_item' } });
   if (moveTo !== null && credit) throw Problem.invalidFields({ rules: { move_to: 'move_with_credit' } });
-  const [stored] = await tx.select().from(cancellations).where(match(ctx, id));
+  const [stored] = await tx.select().from(cancellations).where(match(w, id));
   const known = date.statusId === canceled ? stored : undefined;
   if (known !== undefined) {
     assertEqual({ ...known, message: date.message }, { credit, moveTo, sendMail, message });
     if (known.credit === credit || known.finishedAt === null) return tx.rollbackNoChange(known);
   }
   const concerned = await findLeaving(tx, {
-    ...{ providerId: ctx.providerId, courseDateId: id, startedAt: now, withLeft: credit },
+    ...{ providerId: w.providerId, courseDateId: id, startedAt: now, withLeft: credit },
     ...{ afterBookingId: 0, maxBookings: null, maxPersons: null },
   });
   const found = concerned.filter(isLeaving);
   // A credit that is added tells nobody a second time.
   const numMails = known?.numMails ?? 0;
   const row: CancellationRow = {
-    ...{ providerId: ctx.providerId, courseDateId: id, credit, moveTo, sendMail: sendMail && numMails === 0 },
+    ...{ providerId: w.providerId, courseDateId: id, credit, moveTo, sendMail: sendMail && numMails === 0 },
     ...{ createdAt: now, finishedAt: null, lastBookingId: 0 },
     ...{ numParticipants: found.length, numMoved: 0, numCredits: 0, numMails },
   };
-  if (dry_run && moveTo === null) return tx.rollbackNoChange(await predict(ctx, tx, row, concerned));
+  if (dry_run && moveTo === null) return tx.rollbackNoChange(await predict(w, row, concerned));
 
   if (known === undefined) {
     const changes = { statusId: canceled, cancellationMessage: message ?? null, updatedAt: now };
     await tx.update(courseDates).set(changes).where(target);
-    const course = tenantWhere(ctx, courses, eq(courses.id, courseId));
+    const course = tenantWhere(w, courses, eq(courses.id, courseId));
     await tx.update(courses).set({ updatedAt: now, relatedItemsUpdatedAt: now }).where(course);
-    await recordEvents(tx, ctx.providerId, now, [{ type: 'coursedate.canceled', id }]);
+    await recordEvents(w, [{ type: 'coursedate.canceled', id }]);
   }
-  const started = moveTo === null ? row : await moveAll(ctx, tx, now, { ...row, moveTo }, found);
+  const started = moveTo === null ? row : await moveAll(w, { ...row, moveTo }, found);
   const keys = [cancellations.providerId, cancellations.courseDateId];
   await tx.insert(cancellations).values(started).onConflictDoUpdate({ target: keys, set: started });
   tx.recordAffected(id);
@@ -120,27 +119,25 @@ async function start(
 }
 
 /** Counts the credits and mails of a dry run. */
-async function predict(school: School, tx: Tx, row: CancellationRow, concerned: Leaving[]): Promise<CancellationRow> {
-  const orders = row.credit ? await findCreditableOrders(school, tx, toPeople(concerned)) : [];
+async function predict(w: SchoolWrite, row: CancellationRow, concerned: Leaving[]): Promise<CancellationRow> {
+  const orders = row.credit ? await findCreditableOrders(w, toPeople(concerned)) : [];
   const mails = row.sendMail ? toMails(concerned.filter(isLeaving), 'date_canceled') : [];
   return { ...row, numCredits: orders.length, numMails: row.numMails + mails.length };
 }
 
 /** Moves all at once, so that the other date has places for all of them or nothing changes. */
 async function moveAll(
-  ctx: Ctx,
-  tx: Tx,
-  now: string,
+  w: WriteCtx,
   row: CancellationRow & { moveTo: number },
   found: Leaving[],
 ): Promise<CancellationRow> {
   if (found.length > maxMoved)
     throw Problem.coded('too_many_items', 'A course date with more than 1,000 participants is not moved');
-  await moveParticipants(ctx, tx, now, found, row.moveTo, { sendMail: false, field: 'move_to' });
+  await moveParticipants(w, found, row.moveTo, { sendMail: false, field: 'move_to' });
   const mails = row.sendMail ? toMails(found, 'move') : [];
   const movedAway = row.sendMail ? toMovedAway(found.filter(({ isFirst }) => isFirst)) : [];
-  await queueMails(ctx, tx, now, [...mails, ...movedAway]);
-  return { ...row, numMoved: found.length, numMails: mails.length, finishedAt: now };
+  await queueMails(w, [...mails, ...movedAway]);
+  return { ...row, numMoved: found.length, numMails: mails.length, finishedAt: w.now };
 }
 
 const isLeaving = ({ statusId }: Leaving) => !hasLeft(statusId);
@@ -154,7 +151,8 @@ const toPeople = (concerned: Leaving[]) => ({
  * Credits and informs the participants of the next bookings. Nobody joins a canceled date, so bookings keep their order.
  * Undefined if the date was reopened since the batch before, which deletes the cancellation.
  */
-async function cancelBatch(school: School, tx: Tx, now: string, id: number): Promise<CancellationRow | undefined> {
+async function cancelBatch(w: SchoolWrite, id: number): Promise<CancellationRow | undefined> {
+  const { tx, now } = w;
   const [found] = await tx
     .select({ row: cancellations, statusId: courseDates.statusId, message: courseDates.cancellationMessage })
     .from(cancellations)
@@ -162,7 +160,7 @@ async function cancelBatch(school: School, tx: Tx, now: string, id: number): Pro
       courseDates,
       and(eq(courseDates.providerId, cancellations.providerId), eq(courseDates.id, cancellations.courseDateId)),
     )
-    .where(match(school, id));
+    .where(match(w, id));
   if (found === undefined) {
     tx.rollbackNoChange();
     return undefined;
@@ -170,23 +168,23 @@ async function cancelBatch(school: School, tx: Tx, now: string, id: number): Pro
   const { row, statusId, message } = found;
   if (row.finishedAt !== null) return tx.rollbackNoChange(row);
   const values = {
-    ...{ providerId: school.providerId, courseDateId: id, startedAt: row.createdAt, withLeft: row.credit },
+    ...{ providerId: w.providerId, courseDateId: id, startedAt: row.createdAt, withLeft: row.credit },
     ...{ afterBookingId: row.lastBookingId, maxBookings, maxPersons },
   };
   const following = statusId === canceled ? await findLeaving(tx, values) : [];
   const leaving = following.filter(isLeaving);
   const mails = row.sendMail ? toMails(leaving, 'date_canceled') : [];
   const reason = message === null ? null : toSingleLine(message);
-  const credits = row.credit ? await creditParticipants(school, tx, now, toPeople(following), reason) : 0;
-  if (row.credit) await deregisterParticipants(school, tx, now, leaving, false);
-  await queueMails(school, tx, now, mails);
+  const credits = row.credit ? await creditParticipants(w, toPeople(following), reason) : 0;
+  if (row.credit) await deregisterParticipants(w, leaving, false);
+  await queueMails(w, mails);
   const next = {
     lastBookingId: following.at(-1)?.bookingId ?? row.lastBookingId,
     numCredits: row.numCredits + credits,
     numMails: row.numMails + mails.length,
     finishedAt: following.length === 0 ? now : null,
   };
-  await tx.update(cancellations).set(next).where(match(school, id));
+  await tx.update(cancellations).set(next).where(match(w, id));
   return { ...row, ...next };
 }
 
@@ -221,7 +219,7 @@ export async function completeCancellations(database: Pick<Database, 'unlocked' 
   await runEach(found, async ({ providerId, courseDateId }) => {
     const completeBatch = async (tx: Tx, now: string) => {
       tx.recordAffected(courseDateId);
-      return (await cancelBatch({ providerId }, tx, now, courseDateId))?.finishedAt !== null;
+      return (await cancelBatch({ providerId, tx, now }, courseDateId))?.finishedAt !== null;
     };
     while (!(await database.write([providerId], areas, completeBatch))) continue;
   });
@@ -241,16 +239,16 @@ type Update = Parameters<typeof promoteAfterUpdate>;
  * time or place, and promotes the waiting list. Deletes the cancellation of a reopened date, so that a second one starts
  * anew.
  */
-export async function prepareUpdate(ctx: Update[0], tx: Tx, now: string, before: Update[3] & { id: number }) {
-  const schedule = await readSchedule(ctx, tx, before.id);
-  return async (after: Update[4]) => {
-    await queueDateChanges(ctx, tx, now, after.id, schedule);
+export async function prepareUpdate(w: WriteCtx, before: Update[1] & { id: number }) {
+  const schedule = await readSchedule(w, before.id);
+  return async (after: Update[2]) => {
+    await queueDateChanges(w, after.id, schedule);
     if (before.statusId === canceled && after.statusId !== canceled) {
-      await tx.delete(cancellations).where(match(ctx, after.id));
-      const date = tenantWhere(ctx, courseDates, eq(courseDates.id, after.id));
-      await tx.update(courseDates).set({ cancellationMessage: null }).where(date);
+      await w.tx.delete(cancellations).where(match(w, after.id));
+      const date = tenantWhere(w, courseDates, eq(courseDates.id, after.id));
+      await w.tx.update(courseDates).set({ cancellationMessage: null }).where(date);
     }
-    await promoteAfterUpdate(ctx, tx, now, before, after);
+    await promoteAfterUpdate(w, before, after);
   };
 }
 

@@ -1,8 +1,7 @@
 import { and, eq, gt, isNotNull, ne, not, notInArray, sql, isNull, or } from 'drizzle-orm';
 import { Problem } from '../../../core/errors.ts';
 import { canceled } from '../../../core/reference/statuses.ts';
-import type { Tx } from '../../../database/client.ts';
-import { writeInSlices, type Ctx } from '../../../database/context.ts';
+import { writeInSlices, type Ctx, type WriteCtx } from '../../../database/context.ts';
 import { currentTime } from '../../../database/tables/columns.ts';
 import { courseDates } from '../../../database/tables/coursedates.ts';
 import { courses } from '../../../database/tables/courses.ts';
@@ -17,15 +16,15 @@ const datesOf = (ctx: Ctx, courseId: number) => tenantWhere(ctx, courseDates, eq
 const isDeleted = isNotNull(courseDates.deletedAt);
 
 /** True if a deletion of the course was interrupted. */
-const hasWaitingOfCourse = async (ctx: Ctx, tx: Tx, courseId: number) =>
-  (await tx.$count(courseDates, and(datesOf(ctx, courseId), hasWaiting))) > 0;
+const hasWaitingOfCourse = async (w: WriteCtx, courseId: number) =>
+  (await w.tx.$count(courseDates, and(datesOf(w, courseId), hasWaiting))) > 0;
 
 /** Throws if an upcoming date of a course has participants. An offer that ends a second time leaves none. */
-async function assertNobodyComes(ctx: Ctx, tx: Tx, courseId: number) {
+async function assertNobodyComes(w: WriteCtx, courseId: number) {
   const { statusId, endsAt, numConfirmed, numOverbooked, numUnconfirmed, numWaiting } = courseDates;
   const isComing = and(not(isDeleted), ne(statusId, canceled), gt(endsAt, currentTime));
   const stays = sql`${numConfirmed} + ${numOverbooked} + ${numUnconfirmed} + ${numWaiting} > ${dueOffers(1)}`;
-  if ((await tx.$count(courseDates, and(datesOf(ctx, courseId), isComing, stays))) > 0)
+  if ((await w.tx.$count(courseDates, and(datesOf(w, courseId), isComing, stays))) > 0)
     throw Problem.coded('course_has_participants', 'The course has dates with coming participants');
 }
 
@@ -34,18 +33,18 @@ async function assertNobodyComes(ctx: Ctx, tx: Tx, courseId: number) {
  * whether there were any, and whether others may wait. `exists` is sent to the first call, which throws if somebody
  * comes or if nothing is left to delete.
  */
-async function deleteDatesOfCourse(ctx: Ctx, tx: Tx, now: string, courseId: number, exists?: boolean) {
-  if (exists) await assertNobodyComes(ctx, tx, courseId);
-  if (exists === false && !(await hasWaitingOfCourse(ctx, tx, courseId))) throw Problem.notFound('Course');
-  const mayLeaveSome = await endWaiting(ctx, tx, now, datesOf(ctx, courseId));
-  const dates = and(datesOf(ctx, courseId), not(isDeleted));
+async function deleteDatesOfCourse(w: WriteCtx, courseId: number, exists?: boolean) {
+  if (exists) await assertNobodyComes(w, courseId);
+  if (exists === false && !(await hasWaitingOfCourse(w, courseId))) throw Problem.notFound('Course');
+  const mayLeaveSome = await endWaiting(w, datesOf(w, courseId));
+  const dates = and(datesOf(w, courseId), not(isDeleted));
   const hasParticipants = eq(courseDates.hasParticipants, true);
-  const parents = tx
+  const parents = w.tx
     .selectDistinct({ id: courseDates.parentId })
     .from(courseDates)
     .where(and(dates, hasParticipants, isNotNull(courseDates.parentId)));
   const empty = and(dates, eq(courseDates.hasParticipants, false), notInArray(courseDates.id, parents));
-  const { rowCount } = await tx.update(courseDates).set({ deletedAt: now, updatedAt: now }).where(empty);
+  const { rowCount } = await w.tx.update(courseDates).set({ deletedAt: w.now, updatedAt: w.now }).where(empty);
   return { mayLeaveSome, hasDeletedDates: rowCount !== 0 };
 }
 
@@ -55,16 +54,16 @@ async function deleteDatesOfCourse(ctx: Ctx, tx: Tx, now: string, courseId: numb
  */
 export function deleteCourse(ctx: Ctx, id: number): Promise<number> {
   const course = matchCourse(ctx, id);
-  return writeInSlices(ctx, ['catalog', 'dates', 'people', 'money'], async (tx, now, isFirst) => {
-    const exists = isFirst ? (await tx.$count(courses, course)) > 0 : undefined;
-    const { mayLeaveSome, hasDeletedDates } = await deleteDatesOfCourse(ctx, tx, now, id, exists);
+  return writeInSlices(ctx, ['catalog', 'dates', 'people', 'money'], async (w, isFirst) => {
+    const exists = isFirst ? (await w.tx.$count(courses, course)) > 0 : undefined;
+    const { mayLeaveSome, hasDeletedDates } = await deleteDatesOfCourse(w, id, exists);
     if (exists) {
-      await tx
+      await w.tx
         .update(courses)
-        .set({ deletedAt: now, updatedAt: now, ...(hasDeletedDates && { relatedItemsUpdatedAt: now }) })
+        .set({ deletedAt: w.now, updatedAt: w.now, ...(hasDeletedDates && { relatedItemsUpdatedAt: w.now }) })
         .where(course);
-      await releaseAddress(ctx, tx, id);
-      await deleteInterests(ctx, tx, id);
+      await releaseAddress(w, id);
+      await deleteInterests(w, id);
     }
     return mayLeaveSome ? undefined : id;
   });
@@ -75,23 +74,21 @@ export function deleteCourse(ctx: Ctx, id: number): Promise<number> {
  * deregisters the next ones who wait there. Returns true if others may be left.
  */
 export async function deleteDates(
-  ctx: Ctx,
-  tx: Tx,
-  now: string,
+  w: WriteCtx,
   { courseId, id }: { courseId: number; id: number },
   isFirst: boolean,
 ): Promise<boolean> {
   const { parentId, numConfirmed, numOverbooked, numUnconfirmed } = courseDates;
   const notDeleted = isNull(courseDates.deletedAt);
-  const withChildren = tenantWhere(ctx, courseDates, or(eq(courseDates.id, id), eq(parentId, id)));
+  const withChildren = tenantWhere(w, courseDates, or(eq(courseDates.id, id), eq(parentId, id)));
   if (isFirst) {
     const ofCourse = and(eq(courseDates.id, id), eq(courseDates.courseId, courseId));
-    const target = tenantWhere(ctx, courseDates, ofCourse, or(notDeleted, hasWaiting));
-    if ((await tx.$count(courseDates, target)) === 0) throw Problem.notFound('Course date');
+    const target = tenantWhere(w, courseDates, ofCourse, or(notDeleted, hasWaiting));
+    if ((await w.tx.$count(courseDates, target)) === 0) throw Problem.notFound('Course date');
     const taken = sql`${numConfirmed} + ${numOverbooked} + ${numUnconfirmed} > ${dueOffers()}`;
-    if ((await tx.$count(courseDates, and(withChildren, notDeleted, taken))) > 0)
+    if ((await w.tx.$count(courseDates, and(withChildren, notDeleted, taken))) > 0)
       throw Problem.coded('date_has_participants', 'Participants hold seats on this course date');
-    await tx.update(courseDates).set({ deletedAt: now, updatedAt: now }).where(and(withChildren, notDeleted));
+    await w.tx.update(courseDates).set({ deletedAt: w.now, updatedAt: w.now }).where(and(withChildren, notDeleted));
   }
-  return endWaiting(ctx, tx, now, withChildren);
+  return endWaiting(w, withChildren);
 }

@@ -1,5 +1,5 @@
 import { eq, getTableColumns, isNull, ne, sql, type SQL } from 'drizzle-orm';
-import { writeInSlices, type Ctx } from '../../../database/context.ts';
+import { writeInSlices, type Ctx, type WriteCtx } from '../../../database/context.ts';
 import { Problem } from '../../../core/errors.ts';
 import { findInvalidTimezone } from '../../../database/time-zones.ts';
 import type { Tx } from '../../../database/client.ts';
@@ -36,27 +36,27 @@ export async function createCourseDate(ctx: Ctx, courseId: number, body: CourseD
   const { providerId, settings } = ctx;
   const days = { startAt: body.start_at, endAt: body.end_at, deadlineAt: body.deadline_at ?? body.start_at };
   const errors = await courseDateErrors(ctx, body);
-  const work = ctx.write(['catalog', 'dates'], async (tx, now) => {
-    const course = await findCourse(ctx, tx, courseId);
+  const work = ctx.write(['catalog', 'dates'], async (w) => {
+    const course = await findCourse(w, courseId);
     const child = { parentId: body.parent_id ?? null, triggerValue: body.trigger_value ?? null };
-    await assertNoErrors(ctx, tx, { courseId, id: null, body, days, child, errors });
-    const location = await findLocation(ctx, tx, body.location_id);
+    await assertNoErrors(w, { courseId, id: null, body, days, child, errors });
+    const location = await findLocation(w, body.location_id);
     const zone = body.timezone ?? settings.timezone;
-    const id = await insert(tx, {
+    const id = await insert(w.tx, {
       ...toColumns(body),
-      ...(await findPlaceForBody(tx, body)),
+      ...(await findPlaceForBody(w.tx, body)),
       ...days,
-      ...{ providerId, courseId, zone, createdAt: now, updatedAt: now },
+      ...{ providerId, courseId, zone, createdAt: w.now, updatedAt: w.now },
       teachingLanguageId: body.teaching_language ?? course.teachingLanguageId,
       capacityMax: body.capacity_max ?? location?.capacityMax,
       capacityMin: body.capacity_min ?? location?.capacityMin,
       capacityOverbook: body.capacity_overbook ?? location?.capacityOverbook,
       capacityWait: body.capacity_wait ?? location?.capacityWait,
     });
-    tx.recordAffected(id);
-    if (body.instructors) await replaceInstructors(ctx, tx, id, body.instructors);
-    await addGatherings(ctx, tx, now, { id, zone }, body.gatherings ?? []);
-    await touchCourse(ctx, tx, now, courseId);
+    w.tx.recordAffected(id);
+    if (body.instructors) await replaceInstructors(w, id, body.instructors);
+    await addGatherings(w, { id, zone }, body.gatherings ?? []);
+    await touchCourse(w, courseId);
     return { coursedate_id: id, course_id: courseId };
   });
   return Problem.mapConstraints(constraints, work);
@@ -71,8 +71,9 @@ export async function updateCourseDate(
 ): Promise<CourseDateWritten> {
   const { start_at, end_at } = body;
   const errors = await courseDateErrors(ctx, body);
-  const work = ctx.write(['catalog', 'dates', 'people', 'money'], async (tx, now) => {
-    const course = await findCourse(ctx, tx, courseId);
+  const work = ctx.write(['catalog', 'dates', 'people', 'money'], async (w) => {
+    const { tx, now } = w;
+    const course = await findCourse(w, courseId);
     const target = matchCourseDate(ctx, courseId, id);
     const isOver = sql<boolean>`${tables.courseDates.endsAt} <= ${currentTime}`;
     const [before] = await tx
@@ -80,15 +81,15 @@ export async function updateCourseDate(
       .from(tables.courseDates)
       .where(target);
     if (before === undefined) throw Problem.notFound('Course date');
-    const completeUpdate = await prepareUpdate(ctx, tx, now, before);
+    const completeUpdate = await prepareUpdate(w, before);
     const startAt = start_at ?? before.startAt;
     const deadline = before.deadlineAt === before.startAt ? startAt : before.deadlineAt;
     const days = { startAt, endAt: end_at ?? before.endAt, deadlineAt: orElse(body.deadline_at, startAt) ?? deadline };
     const { parent_id: parentId = before.parentId, trigger_value: triggerValue = before.triggerValue } = body;
-    const isMissing = body.gatherings === undefined && (await needsNewGatherings(ctx, tx, before, days));
+    const isMissing = body.gatherings === undefined && (await needsNewGatherings(w, before, days));
     const allErrors = { ...errors, missing: isMissing ? ['gatherings'] : errors.missing };
     const child = { parentId, triggerValue };
-    await assertNoErrors(ctx, tx, { courseId, id, body, days, child, errors: allErrors });
+    await assertNoErrors(w, { courseId, id, body, days, child, errors: allErrors });
 
     const columns = { ...toUpdatedColumns(ctx, body, before, course), ...days };
     const place = await findPlaceForBody(tx, body, before.placeIsSought ? before.placeAdditionalInfo : null);
@@ -96,14 +97,14 @@ export async function updateCourseDate(
     const [after] = await tx.select().from(tables.courseDates).where(target);
     const date = Problem.assertFound(after, 'Course date');
     const hasOtherInstructors =
-      body.instructors !== undefined && (await replaceInstructors(ctx, tx, id, body.instructors ?? []));
-    const hasOtherGatherings = await updateGatherings(ctx, tx, now, before, date, body.gatherings);
+      body.instructors !== undefined && (await replaceInstructors(w, id, body.instructors ?? []));
+    const hasOtherGatherings = await updateGatherings(w, before, date, body.gatherings);
     const written = { coursedate_id: id, course_id: courseId };
     if (changed === 0) {
       if (!hasOtherInstructors && !hasOtherGatherings) return tx.rollbackNoChange(written);
       await tx.update(tables.courseDates).set({ updatedAt: now }).where(target);
     }
-    await touchCourse(ctx, tx, now, courseId);
+    await touchCourse(w, courseId);
     await completeUpdate(date);
     return written;
   });
@@ -137,10 +138,10 @@ function toUpdatedColumns(
  * that nobody books meanwhile; a second call continues.
  */
 export const deleteCourseDate = (ctx: Ctx, courseId: number, id: number): Promise<CourseDateWritten> =>
-  writeInSlices(ctx, ['catalog', 'dates', 'people', 'money'], async (tx, now, isFirst) => {
-    if (isFirst) await findCourse(ctx, tx, courseId);
-    const mayLeaveSome = await deleteDates(ctx, tx, now, { courseId, id }, isFirst);
-    if (isFirst) await touchCourse(ctx, tx, now, courseId);
+  writeInSlices(ctx, ['catalog', 'dates', 'people', 'money'], async (w, isFirst) => {
+    if (isFirst) await findCourse(w, courseId);
+    const mayLeaveSome = await deleteDates(w, { courseId, id }, isFirst);
+    if (isFirst) await touchCourse(w, courseId);
     return mayLeaveSome ? undefined : { coursedate_id: id, course_id: courseId };
   });
 
@@ -165,20 +166,20 @@ export async function courseDateErrors(ctx: Ctx, input: { gatherings?: unknown; 
   return { ...gatheringErrors(input.gatherings), notValid: await findInvalidTimezone(ctx, input.timezone) };
 }
 
-async function findCourse(ctx: Ctx, tx: Tx, id: number) {
-  const [course] = await tx
+async function findCourse(w: WriteCtx, id: number) {
+  const [course] = await w.tx
     .select({ teachingLanguageId: courses.teachingLanguageId, title: courses.title })
     .from(courses)
-    .where(tenantWhere(ctx, courses, eq(courses.id, id), isNull(courses.deletedAt)));
+    .where(tenantWhere(w, courses, eq(courses.id, id), isNull(courses.deletedAt)));
   return Problem.assertFound(course, 'Course');
 }
 
-async function findLocation(ctx: Ctx, tx: Tx, id: number | undefined) {
+async function findLocation(w: WriteCtx, id: number | undefined) {
   if (id === undefined) return undefined;
-  const [location] = await tx
+  const [location] = await w.tx
     .select()
     .from(locations)
-    .where(tenantWhere(ctx, locations, eq(locations.id, id)));
+    .where(tenantWhere(w, locations, eq(locations.id, id)));
   return location;
 }
 
@@ -196,15 +197,15 @@ type Candidate = {
 };
 
 /** Throws with all invalid fields at once, references to foreign items included. */
-async function assertNoErrors(ctx: Ctx, tx: Tx, { courseId, id, body, days, child, errors }: Candidate) {
+async function assertNoErrors(w: WriteCtx, { courseId, id, body, days, child, errors }: Candidate) {
   const { parent_id, trigger_value } = body;
   const hasTrigger = typeof parent_id === 'number' || typeof trigger_value === 'string';
   const params = { course_id: courseId, ...(id !== null && { id }) };
-  const unknown = await courseDateReferences.findUnknown(body, { ctx, reader: tx, params });
+  const unknown = await courseDateReferences.findUnknown(body, { ctx: w, reader: w.tx, params });
   const rules: typeof errors.rules = { ...findBrokenOrder(days), ...errors.rules };
   if (!unknown.includes('parent_id')) {
-    if (hasTrigger && !(await isOnlyChild(ctx, tx, id, child))) rules['trigger_value'] = 'equal_trigger_value';
-  } else if ((await tx.$count(tables.courseDates, matchCourseDate(ctx, courseId, parent_id!))) > 0)
+    if (hasTrigger && !(await isOnlyChild(w, id, child))) rules['trigger_value'] = 'equal_trigger_value';
+  } else if ((await w.tx.$count(tables.courseDates, matchCourseDate(w, courseId, parent_id!))) > 0)
     rules['parent_id'] = parent_id === id ? 'same_item' : 'nested_children';
   const notValid = [...errors.notValid, ...unknown.filter((name) => rules[name] === undefined)];
   if (notValid.length + errors.missing.length + Object.keys(rules).length > 0)
@@ -227,21 +228,21 @@ async function canBeParent(
 }
 
 /** True if no other child of the parent has the trigger value. */
-async function isOnlyChild(ctx: Ctx, tx: Tx, id: number | null, { parentId, triggerValue }: Child) {
+async function isOnlyChild(w: WriteCtx, id: number | null, { parentId, triggerValue }: Child) {
   const dates = tables.courseDates;
   if (parentId === null || triggerValue === null) return true;
   const equal = sql`${tables.foldedTrigger(dates.triggerValue)} = ${tables.foldedTrigger(triggerValue)}`;
   const others = id === null ? undefined : ne(dates.id, id);
   return (
-    (await tx.$count(dates, tenantWhere(ctx, dates, notDeleted, eq(dates.parentId, parentId), others, equal))) === 0
+    (await w.tx.$count(dates, tenantWhere(w, dates, notDeleted, eq(dates.parentId, parentId), others, equal))) === 0
   );
 }
 
 /** Sets the course's timestamps, which include its dates. */
-const touchCourse = (ctx: Ctx, tx: Tx, now: string, courseId: number) =>
-  tx
+const touchCourse = (w: WriteCtx, courseId: number) =>
+  w.tx
     .update(courses)
-    .set({ updatedAt: now, relatedItemsUpdatedAt: now })
-    .where(tenantWhere(ctx, courses, eq(courses.id, courseId)));
+    .set({ updatedAt: w.now, relatedItemsUpdatedAt: w.now })
+    .where(tenantWhere(w, courses, eq(courses.id, courseId)));
 
 const orElse = <T>(input: T | null | undefined, value: T) => (input === null ? value : input);

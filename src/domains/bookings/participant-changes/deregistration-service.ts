@@ -4,7 +4,7 @@ import { Problem } from '../../../core/errors.ts';
 import { toMinorUnits, type Minor } from '../../../core/money.ts';
 import { isConfirmed, participantStatus, canceled } from '../../../core/reference/statuses.ts';
 import type { Tx } from '../../../database/client.ts';
-import type { Ctx } from '../../../database/context.ts';
+import type { Ctx, WriteCtx } from '../../../database/context.ts';
 import type { Queryable } from '../../../database/statements.ts';
 import { currentTime, hasAnyId } from '../../../database/tables/columns.ts';
 import { courseDates } from '../../../database/tables/coursedates.ts';
@@ -46,19 +46,17 @@ type Deregistration = {
 
 /** Deregisters participants, with their mails, and promotes the waiting lists; returns those who had not left before. */
 export async function deregisterWithMails(
-  ctx: Ctx,
-  tx: Tx,
-  now: string,
+  w: WriteCtx,
   chosen: Participant[],
   { withFee, sendMail, isFollowUp = false }: Deregistration,
 ) {
-  const leaving = await deregisterParticipants(ctx, tx, now, chosen, withFee);
+  const leaving = await deregisterParticipants(w, chosen, withFee);
   const named = leaving.filter(({ heldFor }) => heldFor !== 'name');
   const mails = named.map(({ id, statusId }): NewMail => ({
     ...{ purpose: 'deregistration', participantId: id, endsPlace: isConfirmed(statusId) },
     ...{ isRequested: sendMail === true, isFollowUp },
   }));
-  if (sendMail !== false) await queueMails(ctx, tx, now, mails);
+  if (sendMail !== false) await queueMails(w, mails);
   return leaving;
 }
 
@@ -66,19 +64,19 @@ export async function deregisterWithMails(
  * Ends the next due offers of dates that are deleted. Deregisters the next ones who wait there, with a mail and a credit
  * of what is unpaid; nobody moves up. Returns true if others may be left.
  */
-export async function endWaiting(ctx: Ctx, tx: Tx, now: string, dates: SQL | undefined) {
-  const limit = await endDueHoldsOfDates(ctx, tx, now, dates);
+export async function endWaiting(w: WriteCtx, dates: SQL | undefined) {
+  const limit = await endDueHoldsOfDates(w, dates);
   const waits = eq(participants.statusId, participantStatus.waiting);
-  const waiting = await tx
+  const waiting = await w.tx
     .select({ participantId: participants.id })
     .from(participants)
     .innerJoin(courseDates, sameTenant(courseDates, participants, eq(courseDates.id, participants.courseDateId)))
-    .where(tenantWhere(ctx, participants, waits, dates))
+    .where(tenantWhere(w, participants, waits, dates))
     .orderBy(asc(participants.id))
     .limit(limit);
   const change = { from: 'waiting', cause: 'deregister', place: 'own', isMailRequested: true } as const;
   const changes = waiting.map((one) => ({ ...one, ...change }));
-  await changeStates(ctx, tx, now, changes);
+  await changeStates(w, changes);
   return waiting.length === limit;
 }
 
@@ -100,17 +98,17 @@ export async function deregister(ctx: Ctx, bookingId: number, body: DeregisterBo
   const { with_fee = false, send_receipt_email_to_participant: sendMail } = body.config ?? {};
   const chosenIds = body.participants && toIds(body.participants);
   const ofBooking = tenantWhere(ctx, participants, eq(participants.bookingId, bookingId));
-  await ctx.write(['dates', 'people', 'money'], async (tx, now) => {
-    if ((await tx.$count(bookings, tenantWhere(ctx, bookings, eq(bookings.id, bookingId)))) === 0)
+  await ctx.write(['dates', 'people', 'money'], async (w) => {
+    if ((await w.tx.$count(bookings, tenantWhere(ctx, bookings, eq(bookings.id, bookingId)))) === 0)
       throw Problem.notFound('Booking');
 
-    const booked = await tx.select().from(participants).where(ofBooking);
+    const booked = await w.tx.select().from(participants).where(ofBooking);
     const chosen = chosenIds === undefined ? booked : booked.filter(({ id }) => chosenIds.has(id));
     const known = new Set(booked.map(({ id }) => id));
     const unknown = [...(chosenIds ?? [])].filter((id) => !known.has(id));
     if (unknown.length > 0) throw unknownParticipants(unknown.slice(0, maxNamed));
-    const leaving = await deregisterWithMails(ctx, tx, now, chosen, { withFee: with_fee, sendMail });
-    if (leaving.length === 0) tx.rollbackNoChange();
+    const leaving = await deregisterWithMails(w, chosen, { withFee: with_fee, sendMail });
+    if (leaving.length === 0) w.tx.rollbackNoChange();
   });
   const rows = await ctx.db.select().from(participants).where(ofBooking).orderBy(asc(participants.id));
   return {
@@ -196,35 +194,35 @@ type Confirmed = { courseDateId: number; acceptsFee: boolean };
  * confirmed ones.
  */
 export const cancelOwnPlace = (ctx: Ctx, place: OwnPlace, confirmed: Confirmed): Promise<CancellationTerms | 'done'> =>
-  ctx.write(['dates', 'people', 'money'], async (tx, now) => {
-    const { courseDateId } = await findOwn(ctx, tx, place);
-    await endDueHolds(ctx, tx, now, [courseDateId], place.participantId);
-    const terms = (await loadCancellationTerms(ctx, tx, [place.participantId], now)).get(place.participantId);
+  ctx.write(['dates', 'people', 'money'], async (w) => {
+    const { courseDateId } = await findOwn(w, place);
+    await endDueHolds(w, [courseDateId], place.participantId);
+    const terms = (await loadCancellationTerms(ctx, w.tx, [place.participantId], w.now)).get(place.participantId);
     if (terms === undefined) throw Problem.notFound('Participant');
     const isOpen = terms.kind === 'free' || (terms.kind === 'fee' && confirmed.acceptsFee);
-    if (!isOpen || confirmed.courseDateId !== courseDateId) return tx.rollbackNoChange(terms);
-    const row = await findOwn(ctx, tx, place);
-    const sendMail = 'userId' in place || (await mayMail(ctx, tx, row.id));
-    await deregisterWithMails(ctx, tx, now, [row], { withFee: terms.kind === 'fee', sendMail });
-    if (terms.kind === 'free') await creditUnpaid(ctx, tx, now, [row.id]);
+    if (!isOpen || confirmed.courseDateId !== courseDateId) return w.tx.rollbackNoChange(terms);
+    const row = await findOwn(w, place);
+    const sendMail = 'userId' in place || (await mayMail(w, row.id));
+    await deregisterWithMails(w, [row], { withFee: terms.kind === 'fee', sendMail });
+    if (terms.kind === 'free') await creditUnpaid(w, [row.id]);
     return 'done';
   });
 
 /** True within the limit of mails to a recipient: the participant, or the booker of one without an address. */
-async function mayMail(ctx: Ctx, tx: Tx, participantId: number) {
-  const [found] = await tx
+async function mayMail(w: WriteCtx, participantId: number) {
+  const [found] = await w.tx
     .select({ own: courseUsers.email, booker: bookings.bookerEmail })
     .from(participants)
     .innerJoin(courseUsers, sameTenant(courseUsers, participants, eq(courseUsers.id, participants.userId)))
     .innerJoin(bookings, sameTenant(bookings, participants, eq(bookings.id, participants.bookingId)))
-    .where(tenantWhere(ctx, participants, eq(participants.id, participantId)));
+    .where(tenantWhere(w, participants, eq(participants.id, participantId)));
   const email = found?.own ?? found?.booker ?? null;
-  return email !== null && reserveFormMail(ctx, tx, email);
+  return email !== null && reserveFormMail(w, email);
 }
 
-async function findOwn(ctx: Ctx, tx: Tx, place: OwnPlace) {
+async function findOwn(w: WriteCtx, place: OwnPlace) {
   const owner = 'userId' in place ? eq(participants.userId, place.userId) : eq(participants.bookingId, place.bookingId);
-  const where = tenantWhere(ctx, participants, owner, eq(participants.id, place.participantId));
-  const [row] = await tx.select().from(participants).where(where);
+  const where = tenantWhere(w, participants, owner, eq(participants.id, place.participantId));
+  const [row] = await w.tx.select().from(participants).where(where);
   return Problem.assertFound(row, 'Participant');
 }

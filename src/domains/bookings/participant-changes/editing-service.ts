@@ -6,8 +6,7 @@ import { hasLeft, isConfirmed } from '../../../core/reference/statuses.ts';
 import { t } from '../../../core/schema/types.ts';
 import { todayIn } from '../../../core/timestamps.ts';
 import type { Areas } from '../../../database/areas.ts';
-import type { Tx } from '../../../database/client.ts';
-import type { Ctx } from '../../../database/context.ts';
+import type { Ctx, SchoolWrite, WriteCtx } from '../../../database/context.ts';
 import { recordEvents } from '../../../database/record-events.ts';
 import { bookings, orderLines, orders } from '../../../database/tables/orders.ts';
 import { outbox } from '../../../database/tables/outbox.ts';
@@ -44,18 +43,18 @@ export async function updateParticipant(ctx: Ctx, id: number, body: ParticipantC
   const user = isRead ? undefined : body.user;
   const participant = tenantWhere(ctx, participants, eq(participants.id, id));
   const areas: Areas = user || body.idStatus !== undefined ? ['dates', 'people', 'money'] : ['dates', 'people'];
-  await ctx.write(areas, async (tx, now) => {
-    const found = await findParticipant(ctx, tx, id);
+  await ctx.write(areas, async (w) => {
+    const found = await findParticipant(w, id);
     if (isRead && userId !== found.userId) throw Problem.invalidFields({ notValid: ['user'] });
     const newStatusId = body.idStatus === found.statusId ? undefined : body.idStatus;
     const isDecided = user !== undefined || newStatusId !== undefined;
-    const hasEnded = isDecided && (await endDueHolds(ctx, tx, now, [found.courseDateId], id));
-    const row = hasEnded ? await findParticipant(ctx, tx, id) : found;
+    const hasEnded = isDecided && (await endDueHolds(w, [found.courseDateId], id));
+    const row = hasEnded ? await findParticipant(w, id) : found;
     const isToldOfEnd = !hasLeft(found.statusId) && hasLeft(row.statusId);
 
-    const swap = user && (await decideSwap(ctx, tx, now, row, user));
+    const swap = user && (await decideSwap(w, row, user));
     const before = { ...row, ...swap };
-    const { columns, freesPlace, mail } = await decideStatus(ctx, tx, now, before, newStatusId ?? before.statusId);
+    const { columns, freesPlace, mail } = await decideStatus(w, before, newStatusId ?? before.statusId);
     const changes = {
       ...swap,
       paidId: body.idPaid,
@@ -70,33 +69,27 @@ export async function updateParticipant(ctx: Ctx, id: number, body: ParticipantC
     };
     const setsCompleted = body.completed !== undefined && !(isRead && body.completed === before.completed);
     const isByHand = !before.completedByHand && setsCompleted;
-    const changed = await tx.updateChanged(participants, participant, changes, now);
+    const changed = await w.tx.updateChanged(participants, participant, changes, w.now);
     // Not a change that anybody sees: `updated_at` stays.
-    if (isByHand) await tx.update(participants).set({ completedByHand: true }).where(participant);
+    if (isByHand) await w.tx.update(participants).set({ completedByHand: true }).where(participant);
     if (changed === 0 && !hasEnded) {
-      if (!isByHand) tx.rollbackNoChange();
+      if (!isByHand) w.tx.rollbackNoChange();
       return;
     }
-    if (swap) await completeSwap(ctx, tx, now, row, swap.userId);
+    if (swap) await completeSwap(w, row, swap.userId);
     else if (mail && !isToldOfEnd) {
       const endsPlace = isConfirmed(row.statusId);
-      await queueMails(ctx, tx, now, [{ purpose: mail, participantId: id, isFollowUp: true, endsPlace }]);
+      await queueMails(w, [{ purpose: mail, participantId: id, isFollowUp: true, endsPlace }]);
     }
-    if (freesPlace) await promoteAfterLeaving(ctx, tx, now, [row]);
+    if (freesPlace) await promoteAfterLeaving(w, [row]);
     const { statusId = before.statusId }: { statusId?: number } = columns;
-    if (statusId !== before.statusId) await notifyOfStatus(ctx, tx, now, before, statusId);
+    if (statusId !== before.statusId) await notifyOfStatus(w, before, statusId);
   });
   return getParticipant(ctx, id, {}, true);
 }
 
-async function notifyOfStatus(
-  ctx: Ctx,
-  tx: Tx,
-  now: string,
-  { id, statusId: before, courseDateId }: ParticipantRow,
-  after: number,
-) {
-  await queueNotices(ctx, tx, now, {
+async function notifyOfStatus(w: WriteCtx, { id, statusId: before, courseDateId }: ParticipantRow, after: number) {
+  await queueNotices(w, {
     booked: hasLeft(before) && !hasLeft(after) ? [id] : [],
     canceled: !hasLeft(before) && hasLeft(after) ? [id] : [],
     courseDateIds: [courseDateId],
@@ -113,21 +106,21 @@ type NewPerson = Partial<
  * The columns of a participant whose place another person gets, by the person rules of a booking; naming a place of a
  * group ends its reservation. Undefined for the person who has the place.
  */
-async function decideSwap(ctx: Ctx, tx: Tx, now: string, row: ParticipantRow, person: NewPerson) {
+async function decideSwap(w: WriteCtx, row: ParticipantRow, person: NewPerson) {
   const { date_of_birth: dateOfBirth, id, external_id: externalId, ...others } = person;
-  if (dateOfBirth !== undefined && dateOfBirth > todayIn(ctx.settings.timezone))
+  if (dateOfBirth !== undefined && dateOfBirth > todayIn(w.settings.timezone))
     throw Problem.invalidFields({ rules: { 'user.date_of_birth': 'date_in_future' } });
-  const { customerId, properties, isAttended } = await findPlace(ctx, tx, row.id);
+  const { customerId, properties, isAttended } = await findPlace(w, row.id);
   const { company, company_number: companyNumber } = properties ?? {};
   const fromOrder = { company: others.company ?? company ?? undefined, companyNumber: companyNumber ?? undefined };
   const persons = [{ ...others, dateOfBirth, ...fromOrder } as Person];
-  const known = id === undefined && externalId === undefined ? undefined : await findUser(ctx, tx, id, externalId);
-  const found = known ? [] : await findExistingUsers(ctx, tx, persons);
+  const known = id === undefined && externalId === undefined ? undefined : await findUser(w, id, externalId);
+  const found = known ? [] : await findExistingUsers(w, persons);
   const existing = known ?? found[0]!.id;
   if (existing === row.userId) return undefined;
   assertNotAttended(isAttended ? [row] : []);
 
-  const userId = existing ?? (await enrolUsers(ctx, tx, now, persons, found, customerId))[0]!.userId;
+  const userId = existing ?? (await enrolUsers(w, persons, found, customerId))[0]!.userId;
   const state = nextState(toState(row), 'name', 'own');
   const named = state && states[state];
   return {
@@ -137,26 +130,26 @@ async function decideSwap(ctx: Ctx, tx: Tx, now: string, row: ParticipantRow, pe
     certificateIssuedAt: null,
     ...{ completed: false, completedByHand: false, passed: false, noShow: false },
     ...named,
-    ...(named && named.statusId !== row.statusId && { statusUpdatedAt: now }),
+    ...(named && named.statusId !== row.statusId && { statusUpdatedAt: w.now }),
   };
 }
 
 /** The customer and the properties of the participant's order; `isAttended` is true once attendance was registered. */
-async function findPlace(ctx: Ctx, tx: Tx, id: number) {
-  const [place] = await tx
+async function findPlace(w: WriteCtx, id: number) {
+  const [place] = await w.tx
     .select({ customerId: orders.customerId, properties: orders.customProperties, isAttended: hasAttended })
     .from(participants)
     .innerJoin(bookings, sameTenant(bookings, participants, eq(bookings.id, participants.bookingId)))
     .innerJoin(orders, sameTenant(orders, bookings, eq(orders.id, bookings.orderId)))
-    .where(tenantWhere(ctx, participants, eq(participants.id, id)));
+    .where(tenantWhere(w, participants, eq(participants.id, id)));
   return Problem.assertFound(place, 'Participant');
 }
 
-async function findUser(ctx: Ctx, tx: Tx, id: number | undefined, externalId = '') {
+async function findUser(w: WriteCtx, id: number | undefined, externalId = '') {
   const isNamed = id === undefined ? eq(courseUsers.externalId, externalId) : eq(courseUsers.id, id);
   const { id: userId, erasedAt } = courseUsers;
-  const isFound = tenantWhere(ctx, courseUsers, and(isNamed, isPerson));
-  const [user, other] = await tx.select({ id: userId, erasedAt }).from(courseUsers).where(isFound).limit(2);
+  const isFound = tenantWhere(w, courseUsers, and(isNamed, isPerson));
+  const [user, other] = await w.tx.select({ id: userId, erasedAt }).from(courseUsers).where(isFound).limit(2);
   if (!user) throw Problem.invalidFields({ notValid: ['user'] });
   if (other) throw Problem.invalidFields({ rules: { user: 'person_ambiguous' } });
   if (user.erasedAt !== null) throw Problem.invalidFields({ rules: { user: 'person_erased' } });
@@ -171,29 +164,27 @@ export function assertNotAttended(attended: { id: number }[]) {
 
 /** Records a swap that is written, with its mails, and deletes the former user if it was a placeholder. */
 async function completeSwap(
-  ctx: Ctx,
-  tx: Tx,
-  now: string,
+  w: WriteCtx,
   { id, userId: formerId, statusId, heldFor, courseDateId }: ParticipantRow,
   userId: number,
   { sendMail = true } = {},
 ) {
-  const isNamed = !(await deletePlaceholder(ctx, tx, formerId, userId));
-  await deleteAttendances(ctx, tx, [id]);
-  await touchOrders(ctx, tx, now, [id]);
-  await recordEvents(tx, ctx.providerId, now, [{ type: 'participant.swapped', id }]);
+  const isNamed = !(await deletePlaceholder(w, formerId, userId));
+  await deleteAttendances(w, [id]);
+  await touchOrders(w, [id]);
+  await recordEvents(w, [{ type: 'participant.swapped', id }]);
   const namesNobody = and(isNull(outbox.userId), isNull(outbox.namedUserId), isNull(outbox.bookingId));
   const isTried = or(isNotNull(outbox.sentAt), gt(outbox.attempts, 0));
-  await tx
+  await w.tx
     .update(outbox)
     .set({ namedUserId: formerId })
-    .where(tenantWhere(ctx, outbox, eq(outbox.participantId, id), namesNobody, isTried));
+    .where(tenantWhere(w, outbox, eq(outbox.participantId, id), namesNobody, isTried));
   const users = isNamed && !hasLeft(statusId) ? [userId, formerId] : [userId];
   const endsPlace = isConfirmed(statusId);
   const mails = users.map((user): NewMail => ({ purpose: 'swap', userId: user, participantId: id, endsPlace }));
-  if (sendMail) await queueMails(ctx, tx, now, mails);
-  await replaceOfferLinks(ctx, tx, now, userId, [id]);
-  if (heldFor === 'name') await queueNotices(ctx, tx, now, { courseDateIds: [courseDateId] });
+  if (sendMail) await queueMails(w, mails);
+  await replaceOfferLinks(w, userId, [id]);
+  if (heldFor === 'name') await queueNotices(w, { courseDateIds: [courseDateId] });
 }
 
 export type NamedPlace = { participantId: number; person: Pick<Person, 'firstname' | 'lastname' | 'email'> };
@@ -203,45 +194,45 @@ export type NamedPlace = { participantId: number; person: Pick<Person, 'firstnam
  * reached the daily mail limit gets none.
  */
 export const namePlaces = (ctx: Ctx, bookingId: number, places: NamedPlace[]): Promise<number> =>
-  ctx.write(['dates', 'people', 'money'], async (tx, now) => {
-    const isOn = await isMailSwitchedOn(ctx, tx, 'swap');
+  ctx.write(['dates', 'people', 'money'], async (w) => {
+    const isOn = await isMailSwitchedOn(ctx, w.tx, 'swap');
     let named = 0;
     for (const { participantId, person } of places) {
       const ofBooking = and(eq(participants.bookingId, bookingId), eq(participants.id, participantId));
       const place = tenantWhere(ctx, participants, ofBooking, eq(participants.heldFor, 'name'));
-      const [row] = await tx.select().from(participants).where(place);
-      const swap = row && (await decideSwap(ctx, tx, now, row, person));
+      const [row] = await w.tx.select().from(participants).where(place);
+      const swap = row && (await decideSwap(w, row, person));
       if (row === undefined || swap === undefined) continue;
-      await tx.updateChanged(participants, place, swap, now);
-      const sendMail = isOn && (await reserveFormMail(ctx, tx, person.email));
-      await completeSwap(ctx, tx, now, row, swap.userId, { sendMail });
+      await w.tx.updateChanged(participants, place, swap, w.now);
+      const sendMail = isOn && (await reserveFormMail(w, person.email));
+      await completeSwap(w, row, swap.userId, { sendMail });
       named += 1;
     }
-    return named > 0 ? named : tx.rollbackNoChange(named);
+    return named > 0 ? named : w.tx.rollbackNoChange(named);
   });
 
 /**
  * Call when participants get another person or date: only attendance that was taken back is left, since a registered one
  * forbids both.
  */
-export async function deleteAttendances(ctx: Pick<Ctx, 'providerId'>, tx: Tx, participantIds: number[]) {
+export async function deleteAttendances(w: SchoolWrite, participantIds: number[]) {
   for (const table of [attendanceMarks, attendances])
-    await tx.delete(table).where(tenantWhere(ctx, table, hasAnyId(table.participantId, participantIds)));
+    await w.tx.delete(table).where(tenantWhere(w, table, hasAnyId(table.participantId, participantIds)));
 }
 
 /** Call when the orders show other persons or dates. */
-export async function touchOrders(ctx: Ctx, tx: Tx, now: string, participantIds: number[]) {
-  const booked = tx
+export async function touchOrders(w: WriteCtx, participantIds: number[]) {
+  const booked = w.tx
     .select({ id: bookings.orderId })
     .from(participants)
     .innerJoin(bookings, sameTenant(bookings, participants, eq(bookings.id, participants.bookingId)))
-    .where(tenantWhere(ctx, participants, hasAnyId(participants.id, participantIds)));
+    .where(tenantWhere(w, participants, hasAnyId(participants.id, participantIds)));
   const { participantId, orderLineId } = orderLineParticipants;
-  const charged = tx
+  const charged = w.tx
     .select({ id: orderLines.orderId })
     .from(orderLineParticipants)
     .innerJoin(orderLines, sameTenant(orderLines, orderLineParticipants, eq(orderLines.id, orderLineId)))
-    .where(tenantWhere(ctx, orderLineParticipants, hasAnyId(participantId, participantIds)));
-  const chosen = tenantWhere(ctx, orders, inArray(orders.id, booked.union(charged)));
-  await tx.update(orders).set({ updatedAt: now }).where(chosen);
+    .where(tenantWhere(w, orderLineParticipants, hasAnyId(participantId, participantIds)));
+  const chosen = tenantWhere(w, orders, inArray(orders.id, booked.union(charged)));
+  await w.tx.update(orders).set({ updatedAt: w.now }).where(chosen);
 }

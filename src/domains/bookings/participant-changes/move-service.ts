@@ -3,8 +3,7 @@ import { asc, isNotNull } from 'drizzle-orm';
 import { Problem, type CodedError } from '../../../core/errors.ts';
 import { findTransition, states, toState } from '../../../core/reference/participant-states.ts';
 import { hasLeft, holdsSeat, isConfirmed } from '../../../core/reference/statuses.ts';
-import type { Tx } from '../../../database/client.ts';
-import type { Ctx } from '../../../database/context.ts';
+import type { Ctx, WriteCtx } from '../../../database/context.ts';
 import { recordEvents } from '../../../database/record-events.ts';
 import { attendances, participants } from '../../../database/tables/participants.ts';
 import { grouped } from '../../../lists/relations.ts';
@@ -25,24 +24,24 @@ import type { MoveBody } from './body-schema.ts';
 
 /** Moves a participant to another date under the rules of booking. A second call changes nothing. */
 export const moveParticipant = (ctx: Ctx, id: number, { dry_run = false, ...body }: MoveBody) =>
-  ctx.write(['dates', 'people', 'money'], async (tx, now) => {
-    const found = await findParticipant(ctx, tx, id);
-    const hasEnded = await endDueHolds(ctx, tx, now, [found.courseDateId], id);
-    const row = hasEnded ? await findParticipant(ctx, tx, id) : found;
-    const reader = { ...ctx, db: tx };
+  ctx.write(['dates', 'people', 'money'], async (w) => {
+    const found = await findParticipant(w, id);
+    const hasEnded = await endDueHolds(w, [found.courseDateId], id);
+    const row = hasEnded ? await findParticipant(w, id) : found;
+    const reader = { ...ctx, db: w.tx };
     const reload = async (orderIds: number[] = []) => ({
       ...(await getParticipant(reader, id, {}, true)),
       ...(dry_run && { dry_run }),
       ...(orderIds.length > 0 && { orders: await readResultingOrders(reader, orderIds, dry_run) }),
     });
     if (row.courseDateId === body.coursedate_id)
-      return hasEnded && !dry_run ? reload() : tx.rollbackNoChange(await reload());
+      return hasEnded && !dry_run ? reload() : w.tx.rollbackNoChange(await reload());
     if (hasLeft(row.statusId)) throw Problem.coded('participant_left', 'The participant has left the course date');
-    const date = await moveParticipants(ctx, tx, now, [row], body.coursedate_id);
+    const date = await moveParticipants(w, [row], body.coursedate_id);
     const isOtherCourse = row.courseId !== date.courseId;
     const isRepriced = body.price === 'difference' && isOtherCourse;
-    const result = await reload(isRepriced ? await changePrice(ctx, tx, now, id, date) : []);
-    return dry_run ? tx.rollbackNoChange(result) : result;
+    const result = await reload(isRepriced ? await changePrice(w, id, date) : []);
+    return dry_run ? w.tx.rollbackNoChange(result) : result;
   });
 
 type Moving = Pick<ParticipantRow, 'id' | 'userId' | 'statusId' | 'heldFor' | 'courseDateId' | 'bookingId'>;
@@ -52,51 +51,49 @@ type Moving = Pick<ParticipantRow, 'id' | 'userId' | 'statusId' | 'heldFor' | 'c
  * for each, if one of them cannot be booked there. Returns the date.
  */
 export async function moveParticipants(
-  ctx: Ctx,
-  tx: Tx,
-  now: string,
+  w: WriteCtx,
   rows: Moving[],
   courseDateId: number,
   { sendMail = true, field = 'coursedate_id' } = {},
 ) {
   const ids = rows.map(({ id }) => id);
-  assertNotAttended(await findAttended(ctx, tx, ids));
-  const [date] = (await loadContext(ctx, tx, now, { coursedate_id: courseDateId })).dates;
+  assertNotAttended(await findAttended(w, ids));
+  const [date] = (await loadContext(w, { coursedate_id: courseDateId })).dates;
   if (date === undefined) throw bookingProblem([{ ...bookingError('course_date_identifier_invalid'), field }]);
   if (rows.length === 0) return date;
   const decided = decideStates(date, rows);
 
-  await deleteAttendances(ctx, tx, ids);
+  await deleteAttendances(w, ids);
   const place = { courseId: date.courseId, courseDateId, heldUntil: null, lapsedOffers: 0 };
   for (const [state, ids] of grouped(
     decided,
     ([, state]) => state,
     ([id]) => id,
   ))
-    await tx
+    await w.tx
       .update(participants)
-      .set({ ...place, ...state, statusUpdatedAt: now, updatedAt: now })
-      .where(tenantWhere(ctx, participants, hasAnyId(participants.id, ids)));
-  await touchOrders(ctx, tx, now, ids);
+      .set({ ...place, ...state, statusUpdatedAt: w.now, updatedAt: w.now })
+      .where(tenantWhere(w, participants, hasAnyId(participants.id, ids)));
+  await touchOrders(w, ids);
   const effects = rows.map((row) => ({ ...row, ...findTransition(toState(row), 'move') }));
   const events = effects.flatMap(({ id, event }) => (event ? [{ type: event, id }] : []));
-  await recordEvents(tx, ctx.providerId, now, events);
+  await recordEvents(w, events);
   const mails = effects.flatMap(({ id, userId, heldFor, bookingId, mail }): NewMail[] =>
     mail ? [{ purpose: mail, participantId: id, ...(heldFor === 'name' ? { bookingId } : { userId }) }] : [],
   );
-  if (sendMail) await queueMails(ctx, tx, now, [...mails, ...toMovedAway(rows)]);
-  await promoteAfterLeaving(ctx, tx, now, rows);
+  if (sendMail) await queueMails(w, [...mails, ...toMovedAway(rows)]);
+  await promoteAfterLeaving(w, rows);
   const persons = sendMail ? { booked: ids, moved: rows } : {};
-  await queueNotices(ctx, tx, now, { ...persons, courseDateIds: [courseDateId] });
+  await queueNotices(w, { ...persons, courseDateIds: [courseDateId] });
   return date;
 }
 
 /** Those who have registered attendance. */
-const findAttended = (ctx: Ctx, tx: Tx, ids: number[]) =>
-  tx
+const findAttended = (w: WriteCtx, ids: number[]) =>
+  w.tx
     .selectDistinct({ id: attendances.participantId })
     .from(attendances)
-    .where(tenantWhere(ctx, attendances, hasAnyId(attendances.participantId, ids), isNotNull(attendances.attended)))
+    .where(tenantWhere(w, attendances, hasAnyId(attendances.participantId, ids), isNotNull(attendances.attended)))
     .orderBy(asc(attendances.participantId));
 
 /** Tells persons who had a seat on the former date. */

@@ -2,8 +2,8 @@ import { and, asc, desc, eq, gt, lte, min, notInArray, type SQL } from 'drizzle-
 import type { Log } from '../../../core/log.ts';
 import { findTransition, states, type Cause } from '../../../core/reference/participant-states.ts';
 import { canceled, hasLeft, holdsSeat, isConfirmed, participantStatus } from '../../../core/reference/statuses.ts';
-import type { Tx, Database } from '../../../database/client.ts';
-import type { Ctx } from '../../../database/context.ts';
+import type { Database } from '../../../database/client.ts';
+import type { SchoolWrite, WriteCtx } from '../../../database/context.ts';
 import { warnOfFailure, type Job } from '../../../database/periodic.ts';
 import { recordEvents } from '../../../database/record-events.ts';
 import { currentTime, hasAnyId } from '../../../database/tables/columns.ts';
@@ -19,8 +19,6 @@ import { creditUnpaid } from '../../orders/credits/place-service.ts';
 import { computePromotions } from './assignment-service.ts';
 import * as sql from './sql.ts';
 
-type School = Pick<Ctx, 'providerId'>;
-
 const { id, courseDateId, lapsedOffers } = participants;
 export const offerColumns = { participantId: id, courseDateId, lapsedOffers };
 type Offer = { participantId: number; courseDateId: number; lapsedOffers: number };
@@ -29,24 +27,18 @@ type Offer = { participantId: number; courseDateId: number; lapsedOffers: number
  * Call after every write that frees or adds a place on these dates. Queues the notices about their seats. Those of the
  * offers that have lapsed are offered a place again if nobody else waits.
  */
-export async function promoteWaitingLists(
-  ctx: School,
-  tx: Tx,
-  now: string,
-  courseDateIds: number[],
-  lapsed: Offer[] = [],
-) {
+export async function promoteWaitingLists(w: SchoolWrite, courseDateIds: number[], lapsed: Offer[] = []) {
   if (courseDateIds.length === 0) return;
   const lapsedIds = lapsed.map(({ participantId }) => participantId);
   const read = (isWhole: boolean) =>
-    sql.readQueues(tx, { providerId: ctx.providerId, courseDateIds, now, lapsedIds, isWhole });
+    sql.readQueues(w.tx, { providerId: w.providerId, courseDateIds, now: w.now, lapsedIds, isWhole });
   let queues = await read(false);
   if (queues.some(({ waiting }) => waiting.some(({ groupId }) => groupId !== null))) queues = await read(true);
   const changes = queues.flatMap(computePromotions);
-  await changeStates(ctx, tx, now, changes);
+  await changeStates(w, changes);
   const promoted = changes.filter(({ cause }) => cause === 'promote');
-  if (promoted.length > 0) tx.countEvents('promotions', promoted.length);
-  await queueNotices(ctx, tx, now, { courseDateIds });
+  if (promoted.length > 0) w.tx.countEvents('promotions', promoted.length);
+  await queueNotices(w, { courseDateIds });
 }
 
 type Leaving = Pick<typeof participants.$inferSelect, 'id' | 'statusId' | 'courseDateId'>;
@@ -55,20 +47,20 @@ type Leaving = Pick<typeof participants.$inferSelect, 'id' | 'statusId' | 'cours
  * Promotes the waiting lists that participants left, or on whose dates they had a seat; `leaving` has their former
  * states. The rest of a group that waits together may have room without one of it.
  */
-export async function promoteAfterLeaving(ctx: School, tx: Tx, now: string, leaving: Leaving[]) {
+export async function promoteAfterLeaving(w: SchoolWrite, leaving: Leaving[]) {
   const waiting = leaving.filter(({ statusId }) => statusId === participantStatus.waiting);
-  const ids = new Set(waiting.length === 0 ? [] : toIds(await findGrouped(ctx, tx, toIds(waiting))));
+  const ids = new Set(waiting.length === 0 ? [] : toIds(await findGrouped(w, toIds(waiting))));
   const freed = leaving.filter(({ id, statusId }) => holdsSeat(statusId) || ids.has(id));
-  await promoteWaitingLists(ctx, tx, now, [...new Set(freed.map(({ courseDateId }) => courseDateId))]);
+  await promoteWaitingLists(w, [...new Set(freed.map(({ courseDateId }) => courseDateId))]);
 }
 
 /** Those of the participants whose booking waits together. */
-const findGrouped = (ctx: School, tx: Tx, ids: number[]) =>
-  tx
+const findGrouped = (w: SchoolWrite, ids: number[]) =>
+  w.tx
     .select({ id })
     .from(participants)
     .innerJoin(bookings, sameTenant(bookings, participants, eq(bookings.id, participants.bookingId)))
-    .where(tenantWhere(ctx, participants, hasAnyId(id, ids), eq(bookings.waitingTogether, true)));
+    .where(tenantWhere(w, participants, hasAnyId(id, ids), eq(bookings.waitingTogether, true)));
 
 const toIds = (items: { id: number }[]) => items.map(({ id }) => id);
 
@@ -78,15 +70,13 @@ const toIds = (items: { id: number }[]) => items.map(({ id }) => id);
  * Returns true if an offer ended.
  */
 export async function endDueHolds(
-  ctx: School,
-  tx: Tx,
-  now: string,
+  w: SchoolWrite,
   courseDateIds: number[] | null,
   participantId?: number,
 ): Promise<boolean> {
-  const lapsed = await lapseOffers(ctx, tx, now, courseDateIds, participantId);
+  const lapsed = await lapseOffers(w, courseDateIds, participantId);
   const dateIds = new Set(lapsed.map(({ courseDateId }) => courseDateId));
-  await promoteWaitingLists(ctx, tx, now, [...dateIds], lapsed);
+  await promoteWaitingLists(w, [...dateIds], lapsed);
   return lapsed.length > 0;
 }
 
@@ -94,10 +84,10 @@ export async function endDueHolds(
  * Ends the first due offers of the course dates of a condition, which are deleted: nobody gets the seats. Returns how
  * many may end in this write beside them.
  */
-export async function endDueHoldsOfDates(ctx: School, tx: Tx, now: string, condition: SQL | undefined) {
+export async function endDueHoldsOfDates(w: SchoolWrite, condition: SQL | undefined) {
   const isHeld = gt(courseDates.numUnconfirmed, 0);
-  const dates = await tx.select({ id: courseDates.id }).from(courseDates).where(and(condition, isHeld));
-  const ended = dates.length === 0 ? [] : await lapseOffers(ctx, tx, now, toIds(dates));
+  const dates = await w.tx.select({ id: courseDates.id }).from(courseDates).where(and(condition, isHeld));
+  const ended = dates.length === 0 ? [] : await lapseOffers(w, toIds(dates));
   return maxEnded - ended.length;
 }
 
@@ -106,17 +96,17 @@ const maxEnded = 50;
 
 const isDue = lte(participants.heldUntil, currentTime);
 
-async function lapseOffers(ctx: School, tx: Tx, now: string, dateIds: number[] | null, participantId?: number) {
+async function lapseOffers(w: SchoolWrite, dateIds: number[] | null, participantId?: number) {
   const isOnDates = dateIds === null ? undefined : hasAnyId(courseDateId, dateIds);
   const isFirst = participantId === undefined ? [] : [desc(eq(id, participantId))];
-  const due = await tx
+  const due = await w.tx
     .select(offerColumns)
     .from(participants)
-    .where(tenantWhere(ctx, participants, eq(participants.statusId, participantStatus.unconfirmed), isDue, isOnDates))
+    .where(tenantWhere(w, participants, eq(participants.statusId, participantStatus.unconfirmed), isDue, isOnDates))
     .orderBy(...isFirst, asc(participants.heldUntil), asc(id))
     .limit(maxEnded);
   const changes = due.map((offer) => endOffer(offer, offer.lapsedOffers === 0 ? 'lapse' : 'lapseAgain'));
-  await changeStates(ctx, tx, now, changes);
+  await changeStates(w, changes);
   return due;
 }
 
@@ -134,18 +124,17 @@ const own: Cause[] = ['accept', 'decline', 'declineAgain'];
  * Writes the states after these changes, with their events, the mails to participants, and notices and credits of those
  * who leave, which is free of charge.
  */
-export async function changeStates(ctx: School, tx: Tx, now: string, changes: StateChange[]) {
+export async function changeStates(w: SchoolWrite, changes: StateChange[]) {
   if (changes.length === 0) return;
-  const { providerId } = ctx;
   const planned = changes.map((change) => {
     const { participantId, from, cause, place, heldUntil = null } = change;
     const { to, event, mail } = findTransition(from, cause)!;
     const columns = { ...states[to[place]!], heldUntil, lapsed: Number(lapses.includes(cause)) };
     return { row: { participantId, ...columns }, participantId, event, mail, change };
   });
-  await sql.changeStates(tx, { providerId, now, changes: planned.map(({ row }) => row) });
+  await sql.changeStates(w.tx, { providerId: w.providerId, now: w.now, changes: planned.map(({ row }) => row) });
   const events = planned.flatMap(({ participantId: id, event }) => (event ? [{ type: event, id }] : []));
-  await recordEvents(tx, providerId, now, events);
+  await recordEvents(w, events);
   const mails = planned.flatMap(({ participantId, mail, change }): NewMail[] => {
     const { from, cause, isMailRequested: isRequested = false } = change;
     const endsPlace = isConfirmed(states[from].statusId);
@@ -161,10 +150,10 @@ export async function changeStates(ctx: School, tx: Tx, now: string, changes: St
         ]
       : [];
   });
-  await queueMails(ctx, tx, now, mails);
+  await queueMails(w, mails);
   const canceled = planned.flatMap(({ participantId, row }) => (hasLeft(row.statusId) ? [participantId] : []));
-  await queueNotices(ctx, tx, now, { canceled });
-  if (canceled.length > 0) await creditUnpaid(ctx, tx, now, canceled);
+  await queueNotices(w, { canceled });
+  if (canceled.length > 0) await creditUnpaid(w, canceled);
 }
 
 type Capacity = Pick<typeof courseDates.$inferSelect, 'statusId' | 'capacityMax' | 'capacityOverbook'>;
@@ -184,16 +173,14 @@ export function addsSeats(before: Capacity, after: Capacity): boolean {
  * Offers that would last longer than the date allows are shortened.
  */
 export async function promoteAfterUpdate(
-  ctx: Ctx,
-  tx: Tx,
-  now: string,
+  w: WriteCtx,
   before: Capacity & { isOver: boolean },
   after: Capacity & { id: number },
 ) {
   const courseDateIds = [after.id];
-  await sql.shortenOffers(tx, { providerId: ctx.providerId, courseDateId: after.id, now });
-  if (before.isOver || addsSeats(before, after)) await promoteWaitingLists(ctx, tx, now, courseDateIds);
-  else await queueNotices(ctx, tx, now, { courseDateIds });
+  await sql.shortenOffers(w.tx, { providerId: w.providerId, courseDateId: after.id, now: w.now });
+  if (before.isOver || addsSeats(before, after)) await promoteWaitingLists(w, courseDateIds);
+  else await queueNotices(w, { courseDateIds });
 }
 
 const intervalMs = 2_000;
@@ -237,5 +224,5 @@ export const endDueHoldsOfSchool = (database: Pick<Database, 'write'>, providerI
   database.write(
     [providerId],
     ['dates', 'people', 'money'],
-    async (tx, now) => (await endDueHolds({ providerId }, tx, now, null)) || tx.rollbackNoChange(false),
+    async (tx, now) => (await endDueHolds({ providerId, tx, now }, null)) || tx.rollbackNoChange(false),
   );

@@ -1,8 +1,7 @@
 import { hasAnyId } from '../../../database/tables/columns.ts';
 import { and, eq, sql } from 'drizzle-orm';
-import type { Ctx } from '../../../database/context.ts';
+import type { SchoolWrite, WriteCtx } from '../../../database/context.ts';
 import { Problem } from '../../../core/errors.ts';
-import type { Tx } from '../../../database/client.ts';
 import { recordEvents } from '../../../database/record-events.ts';
 import { courseDates } from '../../../database/tables/coursedates.ts';
 import { participants } from '../../../database/tables/participants.ts';
@@ -28,8 +27,6 @@ import {
   promoteAfterLeaving,
   promoteWaitingLists,
 } from './promotion-service.ts';
-
-type School = Pick<Ctx, 'providerId'>;
 export type Participant = Pick<typeof participants.$inferSelect, 'id' | 'statusId' | 'heldFor' | 'courseDateId'>;
 
 /** The causes of the statuses that may be requested of a participant. */
@@ -45,7 +42,7 @@ const causesByStatus = new Map<number, Cause>([
  * The columns of a participant that a requested status changes, whether it may release a seat or a place on the waiting
  * list, and its mail. Throws if the status cannot be requested, or no seat is available. Call `endDueHolds` before.
  */
-export async function decideStatus(ctx: Ctx, tx: Tx, now: string, participant: Participant, requested: number) {
+export async function decideStatus(w: WriteCtx, participant: Participant, requested: number) {
   const from = toState(participant);
   if (requested === participant.statusId) return { columns: {}, freesPlace: false, mail: undefined };
   const accepts = from === 'offered' && requested === participantStatus.confirmed;
@@ -53,9 +50,9 @@ export async function decideStatus(ctx: Ctx, tx: Tx, now: string, participant: P
   const transition = cause && findTransition(from, cause);
   if (transition === undefined) throw Problem.invalidFields({ rules: { idStatus: 'status_not_possible' } });
 
-  const state = transition.to.own ?? (await decideState(ctx, tx, participant, transition));
-  if (transition.event) await recordEvents(tx, ctx.providerId, now, [{ type: transition.event, id: participant.id }]);
-  const columns = { ...stateColumns(state), statusUpdatedAt: now };
+  const state = transition.to.own ?? (await decideState(w, participant, transition));
+  if (transition.event) await recordEvents(w, [{ type: transition.event, id: participant.id }]);
+  const columns = { ...stateColumns(state), statusUpdatedAt: w.now };
   return {
     columns: state === from ? {} : columns,
     freesPlace: isWaiting(participant.statusId) ? !isWaiting(columns.statusId) : !holdsSeat(columns.statusId),
@@ -67,13 +64,13 @@ const isWaiting = (statusId: number) => statusId === participantStatus.waiting;
 
 const isClosed = sql<boolean>`${courseDates.statusId} = ${canceled} or ${courseDates.deletedAt} is not null`;
 
-async function decideState(ctx: Ctx, tx: Tx, participant: Participant, { cause, to }: Transition): Promise<State> {
+async function decideState(w: WriteCtx, participant: Participant, { cause, to }: Transition): Promise<State> {
   const { statusId, courseDateId } = participant;
   const from = toState(participant);
-  const [found] = await tx
+  const [found] = await w.tx
     .select({ id: courseDates.id, isClosed, ...seatColumns })
     .from(courseDates)
-    .where(tenantWhere(ctx, courseDates, eq(courseDates.id, courseDateId)));
+    .where(tenantWhere(w, courseDates, eq(courseDates.id, courseDateId)));
   const date = Problem.assertFound(found, 'Course date');
   if (date.isClosed && (cause === 'accept' || !holdsSeat(statusId)))
     throw Problem.invalidFields({ rules: { idStatus: 'date_closed' } });
@@ -97,38 +94,38 @@ async function decideState(ctx: Ctx, tx: Tx, participant: Participant, { cause, 
 const stateColumns = (state: State) => ({ ...states[state], heldUntil: null });
 
 /** Accepts an open offer; undefined if there is none. Writes in the areas of dates and people. */
-export async function acceptOffer(ctx: Ctx, tx: Tx, now: string, participantId: number): Promise<State | undefined> {
-  const offer = await findOpenOffer(ctx, tx, now, participantId);
+export async function acceptOffer(w: WriteCtx, participantId: number): Promise<State | undefined> {
+  const offer = await findOpenOffer(w, participantId);
   if (offer === undefined) return undefined;
   const place = placeOfAccepted(offer);
-  await changeStates(ctx, tx, now, [{ participantId, from: 'offered', cause: 'accept', place }]);
-  await queueNotices(ctx, tx, now, { courseDateIds: [offer.courseDateId] });
+  await changeStates(w, [{ participantId, from: 'offered', cause: 'accept', place }]);
+  await queueNotices(w, { courseDateIds: [offer.courseDateId] });
   return nextState('offered', 'accept', place);
 }
 
 /** Declines an open offer, which makes the next one; undefined if there is none. Writes in the areas of dates and people. */
-export async function declineOffer(ctx: Ctx, tx: Tx, now: string, participantId: number): Promise<State | undefined> {
-  const offer = await findOpenOffer(ctx, tx, now, participantId);
+export async function declineOffer(w: WriteCtx, participantId: number): Promise<State | undefined> {
+  const offer = await findOpenOffer(w, participantId);
   if (offer === undefined) return undefined;
   const change = endOffer(offer, offer.lapsedOffers === 0 ? 'decline' : 'declineAgain');
-  await changeStates(ctx, tx, now, [change]);
-  await promoteWaitingLists(ctx, tx, now, [offer.courseDateId]);
+  await changeStates(w, [change]);
+  await promoteWaitingLists(w, [offer.courseDateId]);
   return nextState('offered', change.cause, 'own');
 }
 
-async function findOpenOffer(ctx: Ctx, tx: Tx, now: string, participantId: number) {
-  const find = () => findOffer(ctx, tx, participantId);
+async function findOpenOffer(w: WriteCtx, participantId: number) {
+  const find = () => findOffer(w, participantId);
   const offer = await find();
-  if (offer === undefined || !(await endDueHolds(ctx, tx, now, [offer.courseDateId], participantId))) return offer;
+  if (offer === undefined || !(await endDueHolds(w, [offer.courseDateId], participantId))) return offer;
   const found = await find();
   // One that has lapsed and is made again is another offer.
   return found?.lapsedOffers === offer.lapsedOffers ? found : undefined;
 }
 
 /** An open offer of a date on which it can be accepted, with the seats of the date. */
-async function findOffer(ctx: Ctx, tx: Tx, participantId: number) {
-  const isOpen = tenantWhere(ctx, participants, eq(participants.id, participantId), eq(participants.heldFor, 'offer'));
-  const [found] = await tx
+async function findOffer(w: WriteCtx, participantId: number) {
+  const isOpen = tenantWhere(w, participants, eq(participants.id, participantId), eq(participants.heldFor, 'offer'));
+  const [found] = await w.tx
     .select({ ...offerColumns, ...seatColumns })
     .from(participants)
     .innerJoin(courseDates, sameTenant(courseDates, participants, eq(courseDates.id, participants.courseDateId)))
@@ -138,9 +135,7 @@ async function findOffer(ctx: Ctx, tx: Tx, participantId: number) {
 
 /** Deregisters participants, frees their seats and promotes the waiting lists; returns those who had not left before. */
 export async function deregisterParticipants<P extends Participant>(
-  ctx: School,
-  tx: Tx,
-  now: string,
+  w: SchoolWrite,
   chosen: P[],
   withFee: boolean,
 ): Promise<P[]> {
@@ -148,11 +143,11 @@ export async function deregisterParticipants<P extends Participant>(
   if (leaving.length === 0) return [];
   const left = withFee ? 'deregisteredWithFee' : 'deregistered';
   const ids = leaving.map(({ id }) => id);
-  await tx
+  await w.tx
     .update(participants)
-    .set({ ...stateColumns(left), statusUpdatedAt: now, updatedAt: now })
-    .where(tenantWhere(ctx, participants, hasAnyId(participants.id, ids)));
-  await promoteAfterLeaving(ctx, tx, now, leaving);
-  await queueNotices(ctx, tx, now, { canceled: ids });
+    .set({ ...stateColumns(left), statusUpdatedAt: w.now, updatedAt: w.now })
+    .where(tenantWhere(w, participants, hasAnyId(participants.id, ids)));
+  await promoteAfterLeaving(w, leaving);
+  await queueNotices(w, { canceled: ids });
   return leaving;
 }

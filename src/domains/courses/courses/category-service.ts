@@ -90,7 +90,8 @@ async function findFreeSlug(tx: Tx, slug: string): Promise<string> {
 /** Adds a course to a category of the catalog; idempotent. */
 export function categorizeCourse(ctx: Ctx, courseId: number, categoryId: number) {
   const { providerId } = ctx;
-  return ctx.write(['catalog', 'dates'], async (tx, now) => {
+  return ctx.write(['catalog', 'dates'], async (w) => {
+    const { tx, now } = w;
     const course = matchCourse(ctx, courseId);
     const [before] = await tx.select().from(courses).where(course);
     if (!before) throw Problem.notFound('Course');
@@ -104,11 +105,11 @@ export function categorizeCourse(ctx: Ctx, courseId: number, categoryId: number)
     tx.recordAffected(courseId);
     const lower = and(eq(courseCategories.courseId, courseId), lt(courseCategories.categoryId, categoryId));
     const isFirst = (await tx.$count(courseCategories, tenantWhere(ctx, courseCategories, lower))) === 0;
-    const slugs = isFirst ? await replaceAddress(ctx, tx, before) : {};
+    const slugs = isFirst ? await replaceAddress(w, before) : {};
     await tx
       .update(courses)
       .set({ ...slugs, updatedAt: now, relatedItemsUpdatedAt: now })
       .where(course);
-    if (isFirst && ctx.settings.catalogUrl !== null) await touchDatesOfCourse(ctx, tx, now, courseId, 'url');
+    if (isFirst && ctx.settings.catalogUrl !== null) await touchDatesOfCourse(w, courseId, 'url');
   });
 }

@@ -2,8 +2,7 @@ import { and, eq, inArray, isNull, ne, sql } from 'drizzle-orm';
 import type { Static } from '@sinclair/typebox';
 import { toSlug } from '../../../core/catalog-urls.ts';
 import { Problem } from '../../../core/errors.ts';
-import type { Tx } from '../../../database/client.ts';
-import type { Ctx } from '../../../database/context.ts';
+import type { Ctx, WriteCtx } from '../../../database/context.ts';
 import { matchFolded } from '../../../database/tables/columns.ts';
 import * as tables from '../../../database/tables/courses.ts';
 import { bodyWriter } from '../../../lists/body-writer.ts';
@@ -47,15 +46,16 @@ export async function createCourse(ctx: Ctx, body: CourseBody): Promise<number> 
     ...{ priceValue: fields.priceValue ?? null, priceCurrency: fields.priceCurrency ?? 'NOK' },
   };
   validateCrossFields(columns);
-  const work = ctx.write(['catalog'], async (tx, now) => {
-    await assertTitleIsFree(ctx, tx, { title, isActive: active });
+  const work = ctx.write(['catalog'], async (w) => {
+    const { tx, now } = w;
+    await assertTitleIsFree(w, { title, isActive: active });
     await courseReferences.assertKnown(body, { ctx, reader: tx });
     const timestamps = { createdAt: now, updatedAt: now, relatedItemsUpdatedAt: now };
     const courseId = tx.recordAffected(await insert(tx, { ...columns, ...timestamps, providerId }));
-    await assignAddresses(ctx, tx, [{ ...columns, id: courseId }]);
-    await insertMainProduct(ctx, tx, now, courseId, columns);
-    await replaceTags(ctx, tx, now, courseId, body);
-    await updateTranslations(ctx, tx, courseId, body.translations);
+    await assignAddresses(w, [{ ...columns, id: courseId }]);
+    await insertMainProduct(w, courseId, columns);
+    await replaceTags(w, courseId, body);
+    await updateTranslations(w, courseId, body.translations);
     return courseId;
   });
   return Problem.mapConstraints(constraints, work);
@@ -64,23 +64,24 @@ export async function createCourse(ctx: Ctx, body: CourseBody): Promise<number> 
 /** A partial update, of the main product too. Returns the id. */
 export function updateCourse(ctx: Ctx, id: number, body: CourseChange): Promise<number> {
   const course = matchCourse(ctx, id);
-  const work = ctx.write(['catalog', 'dates'], async (tx, now) => {
+  const work = ctx.write(['catalog', 'dates'], async (w) => {
+    const { tx, now } = w;
     const [before] = await tx.select().from(tables.courses).where(course);
     if (!before) throw Problem.notFound('Course');
     const columns = { ...withoutUnset(before, toColumns(body, before)), ...toCustomerColumn(body) };
     const after = { ...before, ...definedOnly(columns) };
     validateCrossFields(after);
     // A course that is created during an import may have a title that is equal to an imported one.
-    if (!before.isActive || after.title !== before.title) await assertTitleIsFree(ctx, tx, after, id);
+    if (!before.isActive || after.title !== before.title) await assertTitleIsFree(w, after, id);
     await courseReferences.assertKnown(body, { ctx, reader: tx });
 
     const hasOtherSlug = toSlug(after.title) !== toSlug(before.title);
-    const slugs = hasOtherSlug ? await replaceAddress(ctx, tx, after) : undefined;
-    const { hasOtherTags, hasOtherLabels } = await replaceTags(ctx, tx, now, id, body);
-    const hasOtherTexts = await updateTranslations(ctx, tx, id, body.translations);
-    const hasOtherProduct = await updateMainProduct(ctx, tx, now, id, columns);
+    const slugs = hasOtherSlug ? await replaceAddress(w, after) : undefined;
+    const { hasOtherTags, hasOtherLabels } = await replaceTags(w, id, body);
+    const hasOtherTexts = await updateTranslations(w, id, body.translations);
+    const hasOtherProduct = await updateMainProduct(w, id, columns);
     const shown = hasOtherSlug ? 'url' : 'title';
-    const hasRenamedDates = after.title !== before.title && (await touchDatesOfCourse(ctx, tx, now, id, shown));
+    const hasRenamedDates = after.title !== before.title && (await touchDatesOfCourse(w, id, shown));
     const relatedItemsUpdatedAt = hasOtherTags || hasOtherProduct || hasRenamedDates ? now : undefined;
     const updatedAt = hasOtherLabels || hasOtherTexts ? now : undefined;
     const values = { ...columns, ...slugs, relatedItemsUpdatedAt, updatedAt };
@@ -114,15 +115,10 @@ export function validateCrossFields({
 }
 
 /** The unique index compares without regard to case only. */
-async function assertTitleIsFree(
-  ctx: Ctx,
-  tx: Tx,
-  { title, isActive }: { title: string; isActive: boolean },
-  id?: number,
-) {
+async function assertTitleIsFree(w: WriteCtx, { title, isActive }: { title: string; isActive: boolean }, id?: number) {
   if (!isActive) return;
   const isEqual = tenantWhere(
-    ctx,
+    w,
     tables.courses,
     matchFolded(tables.courses.title, title).isEqual,
     // Not a parameter: the predicate of the index.
@@ -130,25 +126,24 @@ async function assertTitleIsFree(
     isNull(tables.courses.deletedAt),
     id === undefined ? undefined : ne(tables.courses.id, id),
   );
-  const [other] = await tx.select({ id: tables.courses.id }).from(tables.courses).where(isEqual).limit(1);
+  const [other] = await w.tx.select({ id: tables.courses.id }).from(tables.courses).where(isEqual).limit(1);
   if (other) throw equalTitle(other.id);
 }
 
 /** A partial update of each language sent; a translation without any text is deleted. Returns true if that changed any. */
 async function updateTranslations(
-  ctx: Ctx,
-  tx: Tx,
+  w: WriteCtx,
   courseId: number,
   translations: CourseChange['translations'],
 ): Promise<boolean> {
   if (translations === undefined) return false;
-  const ofCourse = tenantWhere(ctx, tables.courseTranslations, eq(tables.courseTranslations.courseId, courseId));
-  const existing = await tx.select().from(tables.courseTranslations).where(ofCourse);
+  const ofCourse = tenantWhere(w, tables.courseTranslations, eq(tables.courseTranslations.courseId, courseId));
+  const existing = await w.tx.select().from(tables.courseTranslations).where(ofCourse);
   const textsByLanguage = new Map<string, Texts>(existing.map((row) => [row.languageId, row]));
   const updated = Object.entries(translations ?? {}).map(([languageId, texts]) => ({
     ...noTexts,
     ...(texts === null ? {} : { ...textsByLanguage.get(languageId), ...toTexts(texts) }),
-    ...{ providerId: ctx.providerId, courseId, languageId },
+    ...{ providerId: w.providerId, courseId, languageId },
   }));
   const languages = translations === null ? [...textsByLanguage.keys()] : Object.keys(translations);
   const isSame = updated.every((texts) => {
@@ -156,11 +151,11 @@ async function updateTranslations(
     return textColumns.every((column) => texts[column] === before[column]);
   });
   if (isSame && (translations !== null || languages.length === 0)) return false;
-  await tx
+  await w.tx
     .delete(tables.courseTranslations)
     .where(and(ofCourse, inArray(tables.courseTranslations.languageId, languages)));
   const nonEmpty = updated.filter((texts) => textColumns.some((column) => texts[column] !== ''));
-  if (nonEmpty.length > 0) await tx.insert(tables.courseTranslations).values(nonEmpty);
+  if (nonEmpty.length > 0) await w.tx.insert(tables.courseTranslations).values(nonEmpty);
   return true;
 }
 

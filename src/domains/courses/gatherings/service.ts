@@ -1,8 +1,7 @@
 import { and, eq, getTableColumns, inArray, isNotNull, isNull, ne, sql, type SQL } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
-import type { Ctx } from '../../../database/context.ts';
+import type { Ctx, WriteCtx } from '../../../database/context.ts';
 import { Problem } from '../../../core/errors.ts';
-import type { Tx } from '../../../database/client.ts';
 import { gatheringInstructors, gatherings } from '../../../database/tables/coursedates.ts';
 import { attendances, participants } from '../../../database/tables/participants.ts';
 import { instructors, locations } from '../../../database/tables/places.ts';
@@ -36,40 +35,44 @@ export async function haveOwnReferences(items: GatheringField[], scope: Paramete
 }
 
 /** Adds gatherings to a course date, in its time zone. */
-export const addGatherings = (ctx: Ctx, tx: Tx, now: string, date: OwnerDate, input: GatheringField[]) =>
-  insertGatherings(ctx, tx, now, date, input.map(toTimes));
+export const addGatherings = (w: WriteCtx, date: OwnerDate, input: GatheringField[]) =>
+  insertGatherings(w, date, input.map(toTimes));
 
-async function insertGatherings(ctx: Ctx, tx: Tx, now: string, date: OwnerDate, added: Gathering[]) {
+async function insertGatherings(w: WriteCtx, date: OwnerDate, added: Gathering[]) {
   if (added.length === 0) return;
-  const owner = { providerId: ctx.providerId, courseDateId: date.id, zone: date.zone, createdAt: now, updatedAt: now };
+  const owner = {
+    providerId: w.providerId,
+    courseDateId: date.id,
+    zone: date.zone,
+    createdAt: w.now,
+    updatedAt: w.now,
+  };
   const rows = added.map((gathering) => ({ ...owner, ...toColumns(gathering) }));
-  const created = await tx.insert(gatherings).values(rows).returning({ id: gatherings.id });
-  await assertInOrder(ctx, tx, date);
+  const created = await w.tx.insert(gatherings).values(rows).returning({ id: gatherings.id });
+  await assertInOrder(w, date);
   const links = created.flatMap(({ id }, n) => added[n]!.instructors.map((instructorId) => ({ id, instructorId })));
-  await linkInstructors(ctx, tx, links);
+  await linkInstructors(w, links);
 }
 
-async function linkInstructors(ctx: Ctx, tx: Tx, links: { id: number; instructorId: number }[]) {
+async function linkInstructors(w: WriteCtx, links: { id: number; instructorId: number }[]) {
   if (links.length === 0) return;
   // Two arrays: a statement takes at most 65,535 parameters.
-  await tx.insert(gatheringInstructors).select(
-    sql`select ${ctx.providerId}::bigint, * from unnest(
+  await w.tx.insert(gatheringInstructors).select(
+    sql`select ${w.providerId}::bigint, * from unnest(
       ${sql.param(links.map(({ id }) => id))}::bigint[], ${sql.param(links.map(({ instructorId }) => instructorId))}::bigint[])`,
   );
 }
 
 /** Replaces the gatherings of a changed course date by those sent, or moves them with it. True if others replace them. */
 export async function updateGatherings(
-  ctx: Ctx,
-  tx: Tx,
-  now: string,
+  w: WriteCtx,
   before: Span & OwnerDate,
   after: Span & OwnerDate,
   sent: GatheringField[] | null | undefined,
 ): Promise<boolean> {
-  if (after.zone !== before.zone) await moveGatheringsToZone(ctx, tx, now, after);
-  if (sent !== undefined) return replaceGatherings(ctx, tx, now, after, sent ?? []);
-  await moveGatherings(ctx, tx, now, before, after);
+  if (after.zone !== before.zone) await moveGatheringsToZone(w, after);
+  if (sent !== undefined) return replaceGatherings(w, after, sent ?? []);
+  await moveGatherings(w, before, after);
   return false;
 }
 
@@ -81,29 +84,29 @@ const isOfGathering = sameTenant(attendances, gatherings, eq(attendances.gatheri
  * are deleted, softly where participants may have them in their calendars; throws if attendance of one is registered.
  * Returns true if that changed any.
  */
-async function replaceGatherings(ctx: Ctx, tx: Tx, now: string, date: OwnerDate, input: GatheringField[]) {
-  const isMarking = tenantWhere(ctx, attendances, isOfGathering, isNotNull(attendances.attended));
+async function replaceGatherings(w: WriteCtx, date: OwnerDate, input: GatheringField[]) {
+  const isMarking = tenantWhere(w, attendances, isOfGathering, isNotNull(attendances.attended));
   const isMarked = sql<boolean>`exists (select from ${attendances} where ${isMarking})`;
-  const stored = await tx
+  const stored = await w.tx
     .select({ ...getTableColumns(gatherings), isMarked })
     .from(gatherings)
-    .where(matchDate(ctx, date.id))
+    .where(matchDate(w, date.id))
     .orderBy(gatherings.startsAt, gatherings.id);
   const sent = input.map(toTimes);
   const matches = matchStored(stored, sent);
   const staying = new Set(matches.values());
   const dropped = stored.filter((row) => !staying.has(row));
   const added = sent.filter((one) => !matches.has(one));
-  if (dropped.length > 0) await dropGatherings(ctx, tx, now, date, dropped);
-  const hasChanged = await updateMatched(ctx, tx, now, matches);
-  if (hasChanged) await assertInOrder(ctx, tx, date);
-  await insertGatherings(ctx, tx, now, date, added);
+  if (dropped.length > 0) await dropGatherings(w, date, dropped);
+  const hasChanged = await updateMatched(w, matches);
+  if (hasChanged) await assertInOrder(w, date);
+  await insertGatherings(w, date, added);
   return hasChanged || dropped.length + added.length > 0;
 }
 
-async function dropGatherings(ctx: Ctx, tx: Tx, now: string, date: OwnerDate, dropped: StoredGathering[]) {
+async function dropGatherings(w: WriteCtx, date: OwnerDate, dropped: StoredGathering[]) {
   const ids = dropped.map(({ id }) => id);
-  const isDropped = matchDate(ctx, date.id, inArray(gatherings.id, ids));
+  const isDropped = matchDate(w, date.id, inArray(gatherings.id, ids));
   if (dropped.some(({ isMarked }) => isMarked)) {
     const message = 'Field(s) not valid: gatherings: attendance of one that is left out is registered';
     throw Problem.coded('attendance_registered', message, { notValid: ['gatherings'] });
@@ -111,53 +114,53 @@ async function dropGatherings(ctx: Ctx, tx: Tx, now: string, date: OwnerDate, dr
   const isBooked = sameTenant(participants, gatherings, eq(participants.courseDateId, gatherings.courseDateId));
   const stays = sql`(exists (select from ${attendances} where ${isOfGathering})
     or exists (select from ${participants} where ${isBooked}))`;
-  await tx.update(gatherings).set({ deletedAt: now, updatedAt: now }).where(and(isDropped, stays));
-  const deleted = tx.select({ id: gatherings.id }).from(gatherings).where(isDropped);
-  await unlinkInstructors(ctx, tx, deleted);
-  await tx.delete(gatherings).where(isDropped);
+  await w.tx.update(gatherings).set({ deletedAt: w.now, updatedAt: w.now }).where(and(isDropped, stays));
+  const deleted = w.tx.select({ id: gatherings.id }).from(gatherings).where(isDropped);
+  await unlinkInstructors(w, deleted);
+  await w.tx.delete(gatherings).where(isDropped);
 }
 
-const unlinkInstructors = (ctx: Ctx, tx: Tx, ids: Parameters<typeof inArray>[1]) =>
-  tx
+const unlinkInstructors = (w: WriteCtx, ids: Parameters<typeof inArray>[1]) =>
+  w.tx
     .delete(gatheringInstructors)
-    .where(tenantWhere(ctx, gatheringInstructors, inArray(gatheringInstructors.gatheringId, ids as number[])));
+    .where(tenantWhere(w, gatheringInstructors, inArray(gatheringInstructors.gatheringId, ids as number[])));
 
 /** Writes the members of those that differ; what is not sent is empty. True if any does. */
-async function updateMatched(ctx: Ctx, tx: Tx, now: string, matches: Matches) {
+async function updateMatched(w: WriteCtx, matches: Matches) {
   const ids = [...matches.values()].map(({ id }) => id);
   if (ids.length === 0) return false;
-  const links = await tx
+  const links = await w.tx
     .select()
     .from(gatheringInstructors)
-    .where(tenantWhere(ctx, gatheringInstructors, inArray(gatheringInstructors.gatheringId, ids)));
+    .where(tenantWhere(w, gatheringInstructors, inArray(gatheringInstructors.gatheringId, ids)));
   const changed = [...matches].filter(([one, row]) => {
     const taught = links.flatMap((link) => (link.gatheringId === row.id ? link.instructorId : []));
     return toKey(toColumns(one), one.instructors) !== toKey(row, taught);
   });
   for (const [one, { id }] of changed)
-    await tx
+    await w.tx
       .update(gatherings)
-      .set({ ...toColumns(one), updatedAt: now })
-      .where(tenantWhere(ctx, gatherings, eq(gatherings.id, id)));
+      .set({ ...toColumns(one), updatedAt: w.now })
+      .where(tenantWhere(w, gatherings, eq(gatherings.id, id)));
   if (changed.length === 0) return false;
   const changedIds = changed.map(([, { id }]) => id);
-  await unlinkInstructors(ctx, tx, changedIds);
+  await unlinkInstructors(w, changedIds);
   const relinked = changed.flatMap(([one, { id }]) => one.instructors.map((instructorId) => ({ id, instructorId })));
-  await linkInstructors(ctx, tx, relinked);
+  await linkInstructors(w, relinked);
   return true;
 }
 
 /** Moves all gatherings of a course date to its time zone; their local times stay. */
-const moveGatheringsToZone = (ctx: Ctx, tx: Tx, now: string, { id, zone }: OwnerDate) =>
-  tx
+const moveGatheringsToZone = (w: WriteCtx, { id, zone }: OwnerDate) =>
+  w.tx
     .update(gatherings)
-    .set({ zone, updatedAt: now })
-    .where(tenantWhere(ctx, gatherings, eq(gatherings.courseDateId, id), ne(gatherings.zone, zone)));
+    .set({ zone, updatedAt: w.now })
+    .where(tenantWhere(w, gatherings, eq(gatherings.courseDateId, id), ne(gatherings.zone, zone)));
 
 /** Throws if a gathering ends before it starts: a daylight saving change may swap the two. */
-async function assertInOrder(ctx: Ctx, tx: Tx, { id }: { id: number }) {
+async function assertInOrder(w: WriteCtx, { id }: { id: number }) {
   const isSwapped = sql`timezone(${gatherings.zone}, ${gatherings.gatheringEndAt}) <= ${gatherings.startsAt}`;
-  if ((await tx.$count(gatherings, matchDate(ctx, id, isSwapped))) > 0)
+  if ((await w.tx.$count(gatherings, matchDate(w, id, isSwapped))) > 0)
     throw Problem.invalidFields({ rules: { gatherings: 'end_before_start' } });
 }
 
@@ -165,25 +168,19 @@ async function assertInOrder(ctx: Ctx, tx: Tx, { id }: { id: number }) {
  * True if both days of a course date change, by different amounts, and a gathering within the old days would stay
  * outside the new ones.
  */
-export async function needsNewGatherings(ctx: Ctx, tx: Tx, before: Span & { id: number }, after: DaySpan) {
+export async function needsNewGatherings(w: WriteCtx, before: Span & { id: number }, after: DaySpan) {
   const [start, end] = countMovedDays(before, after);
   if (start === 0 || end === 0 || start === end || after.endAt < after.startAt) return false;
   const { isWithin, isWhole } = matchSpan(before);
   const staysOutside = sql`not (${isWhole} or ${isWithinDays(after)})`;
-  return (await tx.$count(gatherings, matchDate(ctx, before.id, isWithin, staysOutside))) > 0;
+  return (await w.tx.$count(gatherings, matchDate(w, before.id, isWithin, staysOutside))) > 0;
 }
 
 /**
  * Moves the gatherings of a course date along with it: where both days move by the same number of days, those within
  * the old days; where the times change, those that had the old ones.
  */
-async function moveGatherings(
-  ctx: Ctx,
-  tx: Tx,
-  now: string,
-  before: Span & OwnerDate,
-  after: Span & OwnerDate,
-): Promise<void> {
+async function moveGatherings(w: WriteCtx, before: Span & OwnerDate, after: Span & OwnerDate): Promise<void> {
   const { gatheringAt, gatheringEndAt } = gatherings;
   const moved = countMovedDays(before, after);
   const days = moved[0] === moved[1] ? moved[0] : 0;
@@ -194,15 +191,15 @@ async function moveGatherings(
   const moment = (column: PgColumn, day: string, timeOfDay: string | null) => sql`
     case when ${isWhole} then ${day}::date else ${column}::date + ${days}::integer end
     + case when ${hadTimes} then coalesce(${timeOfDay}::time, ${toTime(column)}) else ${toTime(column)} end`;
-  await tx
+  await w.tx
     .update(gatherings)
     .set({
       gatheringAt: moment(gatheringAt, after.startAt, after.startTimeAt),
       gatheringEndAt: moment(gatheringEndAt, after.endAt, after.endTimeAt),
-      updatedAt: now,
+      updatedAt: w.now,
     })
-    .where(matchDate(ctx, after.id, isWithin, sql`(${days}::integer <> 0 or ${hadTimes})`));
-  await assertInOrder(ctx, tx, after);
+    .where(matchDate(w, after.id, isWithin, sql`(${days}::integer <> 0 or ${hadTimes})`));
+  await assertInOrder(w, after);
 }
 
 /** Conditions on the gatherings of a date: within its days, with its times, and from its first day to its last one. */

@@ -1,5 +1,4 @@
-import type { Ctx } from '../../../database/context.ts';
-import type { Tx } from '../../../database/client.ts';
+import type { WriteCtx } from '../../../database/context.ts';
 import { courseDateInstructors } from '../../../database/tables/coursedates.ts';
 import { instructors } from '../../../database/tables/places.ts';
 import { bodyWriter } from '../../../lists/body-writer.ts';
@@ -17,5 +16,5 @@ export const instructorOperations = itemOperations<Instructor, InstructorBody, I
 });
 
 /** Replaces the instructors of a course date; returns true if that changed any. */
-export const replaceInstructors = (ctx: Ctx, tx: Tx, courseDateId: number, ids: number[]) =>
-  replaceLinks(ctx, tx, courseDateInstructors, { courseDateId }, 'instructorId', ids);
+export const replaceInstructors = (w: WriteCtx, courseDateId: number, ids: number[]) =>
+  replaceLinks(w, courseDateInstructors, { courseDateId }, 'instructorId', ids);

@@ -2,8 +2,8 @@ import { and, eq, exists, isNull, sql } from 'drizzle-orm';
 import { Problem } from '../../../core/errors.ts';
 import { hashSecret, newProviderSecret, newSecret, parseProviderId } from '../../../core/secrets.ts';
 import type { Areas } from '../../../database/areas.ts';
-import type { Tx, Database } from '../../../database/client.ts';
-import type { Ctx } from '../../../database/context.ts';
+import type { Database } from '../../../database/client.ts';
+import type { Ctx, SchoolWrite, WriteCtx } from '../../../database/context.ts';
 import { auditedJob, runEach } from '../../../database/periodic.ts';
 import type { UnlockedStore } from '../../../database/reader.ts';
 import { caseFolded, hasLink } from '../../../database/tables/columns.ts';
@@ -33,33 +33,32 @@ export async function listInterests(ctx: Ctx, courseId: number, query: InterestQ
 
 /** Asks the address by mail to confirm its interest. The answer says nothing about the address. */
 export const requestInterest = (ctx: Ctx, courseId: number, body: InterestBody): Promise<InterestReceived> =>
-  ctx.write(interestAreas, async (tx, now) => {
-    const isWritten = await requestWithin(ctx, tx, now, courseId, body);
+  ctx.write(interestAreas, async (w) => {
+    const isWritten = await requestWithin(w, courseId, body);
     const received = { successful: true, course_id: courseId, email: body.email };
-    return isWritten ? received : tx.rollbackNoChange(received);
+    return isWritten ? received : w.tx.rollbackNoChange(received);
   });
 
 /** As `requestInterest`, for the hashed address of a visitor. Returns false if nothing was written. */
 export async function requestWithin(
-  ctx: Pick<Ctx, 'providerId'>,
-  tx: Tx,
-  now: string,
+  w: SchoolWrite,
   courseId: number,
   { email, name, language }: InterestBody,
   addressHash: string | null = null,
 ): Promise<boolean> {
-  const dates = tenantWhere(ctx, courseDates, eq(courseDates.courseId, courseId), isBookable);
+  const { tx, now } = w;
+  const dates = tenantWhere(w, courseDates, eq(courseDates.courseId, courseId), isBookable);
   const hasDate = sql<boolean>`${exists(tx.select({ id: courseDates.id }).from(courseDates).where(dates))}`;
-  const isKnown = tenantWhere(ctx, courses, eq(courses.id, courseId), isNull(courses.deletedAt));
+  const isKnown = tenantWhere(w, courses, eq(courses.id, courseId), isNull(courses.deletedAt));
   const [found] = await tx.select({ hasDate }).from(courses).where(isKnown);
   const course = Problem.assertFound(found, 'Course');
-  if (!(await isMailSwitchedOn(ctx, tx, 'date_published')))
+  if (!(await isMailSwitchedOn(w, tx, 'date_published')))
     throw Problem.coded('interests_off', 'The school sends no mails about new dates');
   if (course.hasDate) throw Problem.coded('course_has_date', 'The course has a date that can be booked');
-  const [isSent = false] = await decideFormMails(ctx, tx, [email]);
+  const [isSent = false] = await decideFormMails(w, [email]);
   const interest = { courseId, email, name: name || null, language: language ?? null, now };
   const keyHash = hashSecret(newSecret());
-  const post = { providerId: ctx.providerId, ...interest, addressHash, keyHash, isSent };
+  const post = { providerId: w.providerId, ...interest, addressHash, keyHash, isSent };
   const [counted] = await insertInterest(tx, post);
   if (counted?.id != null) tx.recordAffected(counted.id);
   return counted !== undefined;
@@ -110,7 +109,7 @@ export async function findInterest(on: UnlockedStore, token: string) {
 
 /** Idempotent. */
 export const confirmInterest = (ctx: Ctx, token: string): Promise<void> =>
-  ctx.write(interestAreas, async (tx, now) => {
+  ctx.write(interestAreas, async ({ tx, now }) => {
     const [confirmed] = await tx
       .update(courseInterests)
       .set({ confirmedAt: now })
@@ -125,7 +124,7 @@ export const confirmInterest = (ctx: Ctx, token: string): Promise<void> =>
 
 /** Deletes an interest with its mails. Idempotent. */
 export const deleteInterest = (ctx: Ctx, token: string): Promise<void> =>
-  ctx.write(interestAreas, async (tx) => {
+  ctx.write(interestAreas, async ({ tx }) => {
     const { id, email } = courseInterests;
     const [deleted] = await tx.delete(courseInterests).where(isLinked(ctx.providerId, token)).returning({ id, email });
     if (!deleted) {
@@ -138,8 +137,8 @@ export const deleteInterest = (ctx: Ctx, token: string): Promise<void> =>
   });
 
 /** Deletes those of a course that is deleted. */
-export const deleteInterests = (ctx: Ctx, tx: Tx, courseId: number) =>
-  tx.delete(courseInterests).where(tenantWhere(ctx, courseInterests, eq(courseInterests.courseId, courseId)));
+export const deleteInterests = (w: WriteCtx, courseId: number) =>
+  w.tx.delete(courseInterests).where(tenantWhere(w, courseInterests, eq(courseInterests.courseId, courseId)));
 
 /** Limits the time under the lock. */
 const maxMails = 1_000;

@@ -1,6 +1,5 @@
 import { eq, ne, or } from 'drizzle-orm';
-import type { Ctx } from '../../../database/context.ts';
-import type { Tx } from '../../../database/client.ts';
+import type { WriteCtx } from '../../../database/context.ts';
 import { products } from '../../../database/tables/courses.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
 
@@ -13,20 +12,14 @@ const toColumns = ({ title, priceValue, priceCurrency }: Partial<ProductInput>) 
   currency: priceCurrency,
 });
 
-export async function insertMainProduct(
-  { providerId }: Ctx,
-  tx: Tx,
-  now: string,
-  courseId: number,
-  input: ProductInput,
-) {
+export async function insertMainProduct({ providerId, tx, now }: WriteCtx, courseId: number, input: ProductInput) {
   const columns = { ...toColumns(input), title: input.title };
   const timestamps = { createdAt: now, updatedAt: now };
   await tx.insert(products).values({ ...columns, ...timestamps, providerId, courseId, isMainProduct: true });
 }
 
 /** Copies changed course fields to the main product; returns true if that changed it. */
-export async function updateMainProduct(ctx: Ctx, tx: Tx, now: string, courseId: number, input: Partial<ProductInput>) {
+export async function updateMainProduct(w: WriteCtx, courseId: number, input: Partial<ProductInput>) {
   const { title, price, currency } = toColumns(input);
   const differs = or(
     title === undefined ? undefined : ne(products.title, title),
@@ -34,10 +27,10 @@ export async function updateMainProduct(ctx: Ctx, tx: Tx, now: string, courseId:
     currency === undefined ? undefined : ne(products.currency, currency),
   );
   if (differs === undefined) return false;
-  const updated = await tx
+  const updated = await w.tx
     .update(products)
-    .set({ title, price, currency, updatedAt: now })
-    .where(tenantWhere(ctx, products, eq(products.courseId, courseId), eq(products.isMainProduct, true), differs))
+    .set({ title, price, currency, updatedAt: w.now })
+    .where(tenantWhere(w, products, eq(products.courseId, courseId), eq(products.isMainProduct, true), differs))
     .returning({ id: products.id });
   return updated.length > 0;
 }

@@ -1,8 +1,7 @@
 import { and, asc, eq, inArray, sql, type SQL } from 'drizzle-orm';
 import { Problem } from '../../../core/errors.ts';
 import { formatTimestamp } from '../../../core/timestamps.ts';
-import type { Ctx } from '../../../database/context.ts';
-import type { Tx } from '../../../database/client.ts';
+import type { Ctx, WriteCtx } from '../../../database/context.ts';
 import * as catalog from '../../../database/tables/catalog.ts';
 import { campaignTags } from '../../../database/tables/campaigns.ts';
 import { courses } from '../../../database/tables/courses.ts';
@@ -39,8 +38,9 @@ export const getTag = async (ctx: Ctx, id: number) => Problem.assertFound(await 
 
 /** Creates a tag, or returns the one with an equal title (folded). */
 export const createTag = (ctx: Ctx, { title }: TagBody) =>
-  ctx.write(['catalog'], async (tx, now) => {
-    const [found] = await findByTitle(ctx, tx, catalog.tags, [title]);
+  ctx.write(['catalog'], async (w) => {
+    const { tx, now } = w;
+    const [found] = await findByTitle(w, catalog.tags, [title]);
     if (found) return tx.rollbackNoChange({ tag: await getTag({ ...ctx, db: tx }, found.id), isNew: false });
     const [created] = await tx
       .insert(catalog.tags)
@@ -52,10 +52,11 @@ export const createTag = (ctx: Ctx, { title }: TagBody) =>
 
 /** Renames a tag; throws if another has an equal title (folded). */
 export const renameTag = (ctx: Ctx, id: number, { title }: TagChange) =>
-  ctx.write(['catalog'], async (tx, now) => {
+  ctx.write(['catalog'], async (w) => {
+    const { tx, now } = w;
     const tag = await getTag({ ...ctx, db: tx }, id);
     if (title === undefined) return tx.rollbackNoChange(tag);
-    const [found] = await findByTitle(ctx, tx, catalog.tags, [title]);
+    const [found] = await findByTitle(w, catalog.tags, [title]);
     if (found && found.id !== id)
       throw Problem.coded('equal_title', `Tag ${found.id} has this title`, {
         ...{ notValid: ['title'], conflictsWith: found.id },
@@ -67,7 +68,7 @@ export const renameTag = (ctx: Ctx, id: number, { title }: TagChange) =>
 
 /** Deletes a tag and returns it; courses lose it. Throws while a campaign is for its courses. */
 export const deleteTag = (ctx: Ctx, id: number) =>
-  ctx.write(['catalog'], async (tx, now) => {
+  ctx.write(['catalog'], async ({ tx, now }) => {
     const { courseTags, tags } = catalog;
     const tag = await getTag({ ...ctx, db: tx }, id);
     const limited = await tx
@@ -107,42 +108,33 @@ type TagFields = { tags?: TagInput[] | null | undefined; labels?: TagInput[] | n
 
 /** Replaces the tags and the labels of a course, each if it is sent; returns which of them that changed. */
 export async function replaceTags(
-  ctx: Ctx,
-  tx: Tx,
-  now: string,
+  w: WriteCtx,
   courseId: number,
   { tags, labels }: TagFields,
 ): Promise<{ hasOtherTags: boolean; hasOtherLabels: boolean }> {
-  const tagIds = tags && (await resolveTags(ctx, tx, now, catalog.tags, tags));
-  const labelIds = labels && (await resolveTags(ctx, tx, now, catalog.labels, labels));
+  const tagIds = tags && (await resolveTags(w, catalog.tags, tags));
+  const labelIds = labels && (await resolveTags(w, catalog.labels, labels));
   const { courseLabels, courseTags } = catalog;
   return {
     hasOtherLabels:
-      labelIds !== undefined && (await replaceLinks(ctx, tx, courseLabels, { courseId }, 'labelId', labelIds ?? [])),
-    hasOtherTags:
-      tagIds !== undefined && (await replaceLinks(ctx, tx, courseTags, { courseId }, 'tagId', tagIds ?? [])),
+      labelIds !== undefined && (await replaceLinks(w, courseLabels, { courseId }, 'labelId', labelIds ?? [])),
+    hasOtherTags: tagIds !== undefined && (await replaceLinks(w, courseTags, { courseId }, 'tagId', tagIds ?? [])),
   };
 }
 
 /** The ids of tags or labels, by id or by title (folded); missing titles are created. */
-export async function resolveTags(
-  ctx: Ctx,
-  tx: Tx,
-  now: string,
-  table: TagTable,
-  inputs: TagInput[],
-): Promise<number[]> {
+export async function resolveTags(w: WriteCtx, table: TagTable, inputs: TagInput[]): Promise<number[]> {
   const titles = inputs.flatMap((input) =>
     typeof input === 'object' && input.id === undefined && input.title !== undefined ? [input.title] : [],
   );
   const ids = new Set(inputs.flatMap((input) => (typeof input === 'number' ? input : (input.id ?? []))));
-  if (titles.length > 0) for (const id of await findOrCreate(ctx, tx, now, table, titles)) ids.add(id);
+  if (titles.length > 0) for (const id of await findOrCreate(w, table, titles)) ids.add(id);
   return [...ids];
 }
 
-async function findOrCreate(ctx: Ctx, tx: Tx, now: string, table: TagTable, titles: string[]) {
-  const { providerId } = ctx;
-  const found = await findByTitle(ctx, tx, table, titles);
+async function findOrCreate(w: WriteCtx, table: TagTable, titles: string[]) {
+  const { providerId } = w;
+  const found = await findByTitle(w, table, titles);
   const places = new Set(found.map(({ place }) => place));
   const missing = new Map<string, string>();
   titles.forEach((title, n) => {
@@ -150,20 +142,20 @@ async function findOrCreate(ctx: Ctx, tx: Tx, now: string, table: TagTable, titl
     if (!places.has(n + 1) && !missing.has(key)) missing.set(key, title);
   });
   if (missing.size === 0) return found.map(({ id }) => id);
-  await tx
+  await w.tx
     .insert(table)
-    .values([...missing.values()].map((title) => ({ providerId, title, createdAt: now, updatedAt: now })))
+    .values([...missing.values()].map((title) => ({ providerId, title, createdAt: w.now, updatedAt: w.now })))
     .onConflictDoNothing();
-  return (await findByTitle(ctx, tx, table, titles)).map(({ id }) => id);
+  return (await findByTitle(w, table, titles)).map(({ id }) => id);
 }
 
 /** Of each title that exists, folded: its place among the titles from 1 on, and the tag or label. */
-function findByTitle(ctx: Ctx, tx: Tx, table: TagTable, titles: string[]) {
+function findByTitle(w: WriteCtx, table: TagTable, titles: string[]) {
   const { isEqual } = matchFolded(table.title, sql`w.title`);
-  return tx
+  return w.tx
     .select({ place: sql<number>`w.place::int`, id: table.id, title: table.title })
     .from(table)
     .innerJoin(sql`json_array_elements_text(${JSON.stringify(titles)}) with ordinality w (title, place)`, isEqual)
-    .where(tenantWhere(ctx, table))
+    .where(tenantWhere(w, table))
     .orderBy(sql`w.place`);
 }

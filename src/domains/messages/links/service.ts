@@ -1,8 +1,7 @@
 import { and, eq, isNotNull, isNull, sql } from 'drizzle-orm';
 import { Problem } from '../../../core/errors.ts';
 import { hashSecret, newProviderSecret, parseProviderId } from '../../../core/secrets.ts';
-import type { Tx } from '../../../database/client.ts';
-import type { Ctx } from '../../../database/context.ts';
+import type { Ctx, WriteCtx } from '../../../database/context.ts';
 import type { Queryable } from '../../../database/statements.ts';
 import type { UnlockedStore } from '../../../database/reader.ts';
 import { bookingLinks } from '../../../database/tables/access.ts';
@@ -55,7 +54,7 @@ export async function findLink(on: UnlockedStore, kind: 'booking' | 'offer', tok
 
 /** Queues a mail with a link to the booker, unless one waits, within the limit of mails to a recipient. */
 export const sendLink = (ctx: Ctx, bookingId: number): Promise<LinkResult> =>
-  ctx.write(['people'], async (tx, now) => {
+  ctx.write(['people'], async (w) => {
     const { providerId } = ctx;
     const endsAt = statements.endsAt({
       providerId: bookings.providerId,
@@ -63,7 +62,7 @@ export const sendLink = (ctx: Ctx, bookingId: number): Promise<LinkResult> =>
       participantId: sql`null`,
     });
     const isOver = sql<boolean>`coalesce(${endsAt} <= now(), true)`;
-    const [found] = await tx
+    const [found] = await w.tx
       .select({ email: bookings.bookerEmail, isOver })
       .from(bookings)
       .where(tenantWhere(ctx, bookings, eq(bookings.id, bookingId)));
@@ -78,11 +77,11 @@ export const sendLink = (ctx: Ctx, bookingId: number): Promise<LinkResult> =>
       isNull(sentAt),
       isNull(failedAt),
     );
-    if ((await tx.$count(outbox, tenantWhere(ctx, outbox, isWaiting))) > 0) return tx.rollbackNoChange(result);
-    await tx
+    if ((await w.tx.$count(outbox, tenantWhere(ctx, outbox, isWaiting))) > 0) return w.tx.rollbackNoChange(result);
+    await w.tx
       .insert(outbox)
-      .values({ providerId, purpose: 'booking_link', bookingId, createdAt: now, dueAt: currentTime });
-    if (!(await reserveFormMail(ctx, tx, email))) throw tooManyMails();
+      .values({ providerId, purpose: 'booking_link', bookingId, createdAt: w.now, dueAt: currentTime });
+    if (!(await reserveFormMail(w, email))) throw tooManyMails();
     return result;
   });
 
@@ -99,9 +98,7 @@ function tooManyMails() {
  * (`participantIds`), and mails open offers again.
  */
 export const replaceOfferLinks = (
-  { providerId }: Ctx,
-  tx: Tx,
-  now: string,
+  { providerId, tx, now }: WriteCtx,
   userId: number,
   participantIds: number[] | null = null,
 ) => {

@@ -1,8 +1,8 @@
 import { and, eq, sql } from 'drizzle-orm';
 import { mailKinds, isMailOn, type MailKind } from '../../../core/reference/mail-kinds.ts';
 import { hashSecret, newSecret } from '../../../core/secrets.ts';
-import type { Tx, Database } from '../../../database/client.ts';
-import type { Ctx } from '../../../database/context.ts';
+import type { Database } from '../../../database/client.ts';
+import type { Ctx, SchoolWrite } from '../../../database/context.ts';
 import { auditedJob, runEach } from '../../../database/periodic.ts';
 import { catalogPosts, recipientHash } from '../../../database/tables/catalog-posts.ts';
 import { currentTime } from '../../../database/tables/columns.ts';
@@ -32,7 +32,7 @@ export type NewMail = {
 );
 
 /** Queues mails of the kinds that the school has switched on, and those that are sent whatever the switch. */
-export async function queueMails({ providerId }: School, tx: Tx, now: string, mails: NewMail[]) {
+export async function queueMails({ providerId, tx, now }: SchoolWrite, mails: NewMail[]) {
   if (mails.length === 0) return;
   const rows = mails.map(({ isRequested = false, ...mail }) => ({ ...mail, kind: isRequested ? null : toKind(mail) }));
   await statements.queueMails(tx, { providerId, now, mails: rows });
@@ -51,18 +51,18 @@ export async function isMailSwitchedOn(school: School, on: Ctx['db'], kind: Mail
  * True for each address that gets a mail which a form, the naming of a place or a link of a booking causes: each
  * recipient up to the limit of the day. The caller stores them.
  */
-export async function decideFormMails({ providerId }: School, tx: Tx, emails: string[]): Promise<boolean[]> {
+export async function decideFormMails({ providerId, tx }: SchoolWrite, emails: string[]): Promise<boolean[]> {
   const mails = emails.map((email) => ({ email }));
   return (await statements.decideFormMails(tx, { providerId, mails })).map(({ isSent }) => isSent);
 }
 
 /** As `decideFormMails`, for one mail, which is stored if it is sent. */
-export async function reserveFormMail(school: School, tx: Tx, email: string): Promise<boolean> {
-  const { providerId } = school;
-  const [isSent = false] = await decideFormMails(school, tx, [email]);
+export async function reserveFormMail(w: SchoolWrite, email: string): Promise<boolean> {
+  const { providerId } = w;
+  const [isSent = false] = await decideFormMails(w, [email]);
   const recipients = sql`array[${recipientHash(providerId, email)}]`;
   const mail = { providerId, keyHash: hashSecret(newSecret()), places: 0, recipients, createdAt: currentTime };
-  if (isSent) await tx.insert(catalogPosts).values(mail);
+  if (isSent) await w.tx.insert(catalogPosts).values(mail);
   return isSent;
 }
 
@@ -86,11 +86,9 @@ type Booked = {
 };
 
 /** Queues the mails about a booking. Its request decides on receipts, else the switches of the school. */
-export const queueBookingMails = (ctx: Pick<Ctx, 'providerId'>, tx: Tx, now: string, booked: Booked) =>
+export const queueBookingMails = (w: SchoolWrite, booked: Booked) =>
   queueMails(
-    ctx,
-    tx,
-    now,
+    w,
     booked.input.places === undefined ? [...toParticipants(booked), ...toBooker(booked)] : toBooker(booked),
   );
 
@@ -120,7 +118,7 @@ function toParticipants({ input: { config }, switches, users, created, mails }: 
 }
 
 /** Time and place of a course date, to compare. */
-export async function readSchedule({ providerId }: School, tx: Tx, courseDateId: number) {
+export async function readSchedule({ providerId, tx }: SchoolWrite, courseDateId: number) {
   return (await statements.readSchedule.one(tx, { providerId, courseDateId })).schedule;
 }
 
@@ -132,20 +130,20 @@ const shorten = (schedule: string) =>
   );
 
 /** Tells the participants of a date that is not over if its time or place has changed, or it is reopened. */
-export async function queueDateChanges(school: School, tx: Tx, now: string, courseDateId: number, before: string) {
-  if ((await readSchedule(school, tx, courseDateId)) === before) return;
-  await statements.queueDateChanges(tx, { ...school, courseDateId, now, before: shorten(before) });
-  await forgetReminder(school, tx, courseDateId);
+export async function queueDateChanges(w: SchoolWrite, courseDateId: number, before: string) {
+  if ((await readSchedule(w, courseDateId)) === before) return;
+  await statements.queueDateChanges(w.tx, { ...w, courseDateId, now: w.now, before: shorten(before) });
+  await forgetReminder(w, courseDateId);
 }
 
 /** Lets the participants of a date that was moved be reminded again before the new start. */
-async function forgetReminder(school: School, tx: Tx, courseDateId: number) {
+async function forgetReminder(w: SchoolWrite, courseDateId: number) {
   const isAhead = sql`exists (
     select from course_dates d ${sql.raw(statements.location)}
     where d.provider_id = ${dateNotices.providerId} and d.id = ${dateNotices.courseDateId}
       and ${sql.raw(statements.dueAt)} > ${currentTime})`;
   const isReminder = and(eq(dateNotices.courseDateId, courseDateId), eq(dateNotices.kind, 'reminder'), isAhead);
-  await tx.delete(dateNotices).where(tenantWhere(school, dateNotices, isReminder));
+  await w.tx.delete(dateNotices).where(tenantWhere(w, dateNotices, isReminder));
 }
 
 /** Limits the time under the lock. */

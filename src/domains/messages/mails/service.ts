@@ -15,7 +15,7 @@ const copied = { purpose: outbox.purpose, ...referenceColumns, endsPlace: outbox
 
 /** Queues a mail with the same purpose and references, composed anew. A refused address is tried again. */
 export const resendMail = (ctx: Ctx, id: number): Promise<Mail> =>
-  ctx.write(['people'], async (tx, now) => {
+  ctx.write(['people'], async ({ tx, now }) => {
     const { providerId } = ctx;
     const isMail = tenantWhere(ctx, outbox, eq(outbox.id, id));
     const [found] = await tx.select({ mail: copied, facts: resendFacts }).from(outbox).where(isMail);

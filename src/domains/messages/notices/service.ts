@@ -1,8 +1,8 @@
 import { hasAnyId } from '../../../database/tables/columns.ts';
 import { and, eq } from 'drizzle-orm';
 import { isMailOn, type MailKind, type MailSwitches } from '../../../core/reference/mail-kinds.ts';
-import type { Database, Tx } from '../../../database/client.ts';
-import type { Ctx } from '../../../database/context.ts';
+import type { Database } from '../../../database/client.ts';
+import type { SchoolWrite } from '../../../database/context.ts';
 import { auditedJob, runEach } from '../../../database/periodic.ts';
 import { dateNotices } from '../../../database/tables/coursedates.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
@@ -24,9 +24,7 @@ type Changes = {
  * write that books participants, takes them off a date or changes seats, once waiting lists are promoted.
  */
 export async function queueNotices(
-  { providerId }: Pick<Ctx, 'providerId'>,
-  tx: Tx,
-  now: string,
+  { providerId, tx, now }: SchoolWrite,
   { booked = [], canceled = [], moved = [], courseDateIds = [] }: Changes,
 ) {
   const notices = [
@@ -56,7 +54,7 @@ export async function warnOfMinimum(database: Pick<Database, 'unlocked' | 'write
         return;
       }
       for (const id of courseDateIds) tx.recordAffected(id);
-      await queueNotices({ providerId }, tx, now, { courseDateIds });
+      await queueNotices({ providerId, tx, now }, { courseDateIds });
     }),
   );
 }

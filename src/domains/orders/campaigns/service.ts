@@ -1,5 +1,5 @@
 import { asc, desc, eq, isNull, sql } from 'drizzle-orm';
-import type { Ctx } from '../../../database/context.ts';
+import type { Ctx, WriteCtx } from '../../../database/context.ts';
 import { Problem } from '../../../core/errors.ts';
 import { campaignCourses, campaignCustomers, campaigns, campaignTags } from '../../../database/tables/campaigns.ts';
 import { tags } from '../../../database/tables/catalog.ts';
@@ -58,17 +58,12 @@ export const campaignOperations = itemOperations<CampaignDetails, CampaignBody, 
 });
 
 /** Replaces the courses, customers and tags, each if it is sent; returns true if that changed any. */
-async function replaceLinked(
-  ctx: Ctx,
-  tx: Parameters<typeof replaceLinks>[1],
-  campaignId: number,
-  { courses, customers, tags }: CampaignChange,
-) {
+async function replaceLinked(w: WriteCtx, campaignId: number, { courses, customers, tags }: CampaignChange) {
   const owner = { campaignId };
   const changes = [
-    courses !== undefined && (await replaceLinks(ctx, tx, campaignCourses, owner, 'courseId', courses ?? [])),
-    customers !== undefined && (await replaceLinks(ctx, tx, campaignCustomers, owner, 'customerId', customers ?? [])),
-    tags !== undefined && (await replaceLinks(ctx, tx, campaignTags, owner, 'tagId', tags ?? [])),
+    courses !== undefined && (await replaceLinks(w, campaignCourses, owner, 'courseId', courses ?? [])),
+    customers !== undefined && (await replaceLinks(w, campaignCustomers, owner, 'customerId', customers ?? [])),
+    tags !== undefined && (await replaceLinks(w, campaignTags, owner, 'tagId', tags ?? [])),
   ];
   return changes.some(Boolean);
 }

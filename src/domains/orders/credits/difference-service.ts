@@ -1,7 +1,6 @@
 import { Problem } from '../../../core/errors.ts';
 import { applyPercentage, max, min, sum, toDecimal, toMinorUnits, type Minor } from '../../../core/money.ts';
-import type { Tx } from '../../../database/client.ts';
-import type { Ctx } from '../../../database/context.ts';
+import type { WriteCtx } from '../../../database/context.ts';
 import { grouped } from '../../../lists/relations.ts';
 import { bookingProblem, bookingError } from '../../../core/booking-errors.ts';
 import { detailedOrderTitle } from '../../../core/date-format.ts';
@@ -16,9 +15,9 @@ import { findPriceLines, insertFollowingOrder, type PriceLine } from './sql.ts';
  * adds an order for a higher one; returns their ids. A discount in percent stays one, unless its campaign excludes the
  * course. Call under the lock.
  */
-export async function changePrice(ctx: Ctx, tx: Tx, now: string, participantId: number, date: PricedDate) {
-  const { providerId } = ctx;
-  const lines = await findPriceLines(tx, { providerId, participantId, courseId: date.courseId });
+export async function changePrice(w: WriteCtx, participantId: number, date: PricedDate) {
+  const { providerId } = w;
+  const lines = await findPriceLines(w.tx, { providerId, participantId, courseId: date.courseId });
   const [newest] = lines;
   if (newest === undefined) throw Problem.invalidFields({ rules: { price: 'price_unknown' } });
   const product = productOf(lines, date);
@@ -36,13 +35,10 @@ export async function changePrice(ctx: Ctx, tx: Tx, now: string, participantId: 
   const isSameVat = shares.every(
     ({ net, vatPercentage }) => net === 0n || Number(vatPercentage) === Number(product.vatPercentage),
   );
-  const credits = await creditShares(ctx, tx, now, participantId, shares, isSameVat ? agreed - wanted : agreed);
+  const credits = await creditShares(w, participantId, shares, isSameVat ? agreed - wanted : agreed);
   const more = isSameVat ? wanted - agreed : wanted;
   if (more <= 0n) return credits;
-  return [
-    ...credits,
-    await insertDifference(ctx, tx, now, newest.firstOrderId, participantId, { product, date }, more),
-  ];
+  return [...credits, await insertDifference(w, newest.firstOrderId, participantId, { product, date }, more)];
 }
 
 /** The product of the date's course that the participant booked, at the price that was agreed, else the main product. */
@@ -80,25 +76,23 @@ function shareOf(participantId: number, line: PriceLine, value: Minor): Minor {
 }
 
 /** Credits an amount, at most the shares; returns the ids of the credits. */
-async function creditShares(ctx: Ctx, tx: Tx, now: string, participantId: number, shares: Share[], amount: Minor) {
+async function creditShares(w: WriteCtx, participantId: number, shares: Share[], amount: Minor) {
   const credits: number[] = [];
   let remaining = amount;
   for (const { orderId, lineId, net } of shares) {
-    const { shares: known } = (await findLines(ctx, tx, orderId)).find(({ source }) => source.id === lineId)!;
+    const { shares: known } = (await findLines(w, orderId)).find(({ source }) => source.id === lineId)!;
     const { share } = known.find(({ id }) => id === participantId)!;
     const amount = min(remaining, min(net, share));
     if (amount <= 0n) continue;
     const lines = [{ lineId, amount, participantIds: [participantId] }];
-    credits.push((await creditOrder(ctx, tx, now, orderId, { lines })).id);
+    credits.push((await creditOrder(w, orderId, { lines })).id);
     remaining -= amount;
   }
   return credits;
 }
 
 async function insertDifference(
-  { providerId }: Ctx,
-  tx: Tx,
-  now: string,
+  { providerId, tx, now }: WriteCtx,
   firstOrderId: number,
   participantId: number,
   { product: { id, vatPercentage }, date }: { product: ProductFound; date: PricedDate },

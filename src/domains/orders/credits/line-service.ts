@@ -3,8 +3,7 @@ import { bookingProblem } from '../../../core/booking-errors.ts';
 import type { ErrorCode } from '../../../core/error-codes.ts';
 import { applyPercentage, max, min, sum, toDecimal, toMinorUnits, type Minor } from '../../../core/money.ts';
 import { hasLeft } from '../../../core/reference/statuses.ts';
-import type { Tx } from '../../../database/client.ts';
-import type { Ctx } from '../../../database/context.ts';
+import type { SchoolWrite } from '../../../database/context.ts';
 import { orderLines } from '../../../database/tables/orders.ts';
 import { participants } from '../../../database/tables/participants.ts';
 import { grouped } from '../../../lists/relations.ts';
@@ -120,9 +119,9 @@ export type Share = Pick<typeof participants.$inferSelect, 'id' | 'statusId' | '
   Record<'charged' | 'share', Minor> & { isCredited: boolean };
 
 /** The shares of each line of an order; those who left stand in the order in which they left. */
-export async function loadShares(ctx: Pick<Ctx, 'providerId'>, tx: Tx, orderId: number) {
+export async function loadShares(w: SchoolWrite, orderId: number) {
   const { id, statusId, heldFor, courseDateId, statusUpdatedAt } = participants;
-  const rows = await tx
+  const rows = await w.tx
     .select({
       ...{ lineId: orderLines.id, id, statusId, heldFor, courseDateId },
       charged: sql`s.charged`.mapWith(toMinorUnits),
@@ -132,7 +131,7 @@ export async function loadShares(ctx: Pick<Ctx, 'providerId'>, tx: Tx, orderId: 
     .from(orderLines)
     .crossJoinLateral(sql`${sql.raw(sharesSql('order_lines'))} s`)
     .innerJoin(participants, sameTenant(participants, orderLines, eq(id, sql`s.participant_id`)))
-    .where(tenantWhere(ctx, orderLines, eq(orderLines.orderId, orderId)))
+    .where(tenantWhere(w, orderLines, eq(orderLines.orderId, orderId)))
     .orderBy(asc(orderLines.id), asc(statusUpdatedAt), asc(id));
   return grouped(rows, ({ lineId }) => lineId);
 }

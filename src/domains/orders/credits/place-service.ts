@@ -1,12 +1,9 @@
 import { sum, type Minor } from '../../../core/money.ts';
-import type { Tx } from '../../../database/client.ts';
-import type { Ctx } from '../../../database/context.ts';
+import type { SchoolWrite } from '../../../database/context.ts';
 import { grouped } from '../../../lists/relations.ts';
 import { lineAmounts, split, toCreditLine, isCreditable, takeShares } from './line-service.ts';
 import { creditOrder, findLines, findUnpaid, type CreditRequest } from './service.ts';
 import { findCreditable, type CreditableLine } from './sql.ts';
-
-type School = Pick<Ctx, 'providerId'>;
 type Part = NonNullable<CreditRequest['lines']>[number];
 type Found = Awaited<ReturnType<typeof findLines>>[number];
 
@@ -14,12 +11,12 @@ type Found = Awaited<ReturnType<typeof findLines>>[number];
 type People = { leaving?: number[]; left?: number[] };
 
 /** The orders to credit, with their creditable lines, and what is unpaid where somebody left before. */
-export async function findCreditableOrders(ctx: School, tx: Tx, { leaving = [], left = [] }: People) {
+export async function findCreditableOrders(w: SchoolWrite, { leaving = [], left = [] }: People) {
   const participantIds = [...leaving, ...left];
-  const { providerId } = ctx;
-  const found = participantIds.length === 0 ? [] : await findCreditable(tx, { providerId, participantIds });
+  const { providerId } = w;
+  const found = participantIds.length === 0 ? [] : await findCreditable(w.tx, { providerId, participantIds });
   const byOrder = grouped(found, ({ orderId }) => orderId);
-  const unpaid = left.length === 0 ? new Map<number, Minor>() : await findUnpaid(ctx, tx, [...byOrder.keys()]);
+  const unpaid = left.length === 0 ? new Map<number, Minor>() : await findUnpaid(w, [...byOrder.keys()]);
   const isLeaving = new Set(leaving);
   return [...byOrder]
     .map(([orderId, lines]) => ({ orderId, lines, unpaid: unpaid.get(orderId) ?? 0n }))
@@ -29,23 +26,21 @@ export async function findCreditableOrders(ctx: School, tx: Tx, { leaving = [], 
 type CreditableOrder = Awaited<ReturnType<typeof findCreditableOrders>>[number];
 
 /** Credits the prices of participants, each order once if possible; returns the number of orders. */
-export async function creditParticipants(ctx: School, tx: Tx, now: string, people: People, reason: string | null) {
-  const orders = await findCreditableOrders(ctx, tx, people);
-  for (const order of orders) await creditPlaces(ctx, tx, now, people, order, reason ?? undefined);
+export async function creditParticipants(w: SchoolWrite, people: People, reason: string | null) {
+  const orders = await findCreditableOrders(w, people);
+  for (const order of orders) await creditPlaces(w, people, order, reason ?? undefined);
   return orders.length;
 }
 
 /** Credits the prices of participants of an order; returns the ids of the credits. */
 export async function creditPlaces(
-  ctx: School,
-  tx: Tx,
-  now: string,
+  w: SchoolWrite,
   { leaving = [], left = [] }: People,
   { orderId, lines: creditable, unpaid }: CreditableOrder,
   reason?: string,
 ) {
   const known = new Map(creditable.map((line) => [line.lineId, line]));
-  const found = await findLines(ctx, tx, orderId);
+  const found = await findLines(w, orderId);
   const toParts = (ids: number[]) => found.flatMap((one) => toPart(one, known.get(one.source.id), new Set(ids)));
   const whole = toParts(left);
   const limited = limitToUnpaid(whole, unpaid);
@@ -54,7 +49,7 @@ export async function creditPlaces(
   const ids: number[] = [];
   for (const lines of requests) {
     const request = { lines, reason, ...(requests.length === 1 && { found }) };
-    ids.push((await creditOrder(ctx, tx, now, orderId, request)).id);
+    ids.push((await creditOrder(w, orderId, request)).id);
   }
   return ids;
 }
@@ -63,8 +58,7 @@ export async function creditPlaces(
  * Credits what is not paid, or paid by a voucher, of places that are canceled free of charge. What is paid otherwise
  * stays until the school credits it.
  */
-export const creditUnpaid = (ctx: School, tx: Tx, now: string, left: number[]) =>
-  creditParticipants(ctx, tx, now, { left }, null);
+export const creditUnpaid = (w: SchoolWrite, left: number[]) => creditParticipants(w, { left }, null);
 
 /** The parts themselves if no more than this amount with VAT is to be credited, else lowered to it in proportion. */
 function limitToUnpaid(parts: (Part & Found)[], unpaid: Minor): Part[] {

@@ -2,8 +2,7 @@ import { asc, eq, inArray, sql } from 'drizzle-orm';
 import type { ErrorCode } from '../../../core/error-codes.ts';
 import { Problem } from '../../../core/errors.ts';
 import { max, min, sum, toDecimal, toMinorUnits, type Minor } from '../../../core/money.ts';
-import type { Tx } from '../../../database/client.ts';
-import type { Ctx } from '../../../database/context.ts';
+import type { Ctx, SchoolWrite } from '../../../database/context.ts';
 import { recordEvents } from '../../../database/record-events.ts';
 import { orderLines, orders } from '../../../database/tables/orders.ts';
 import { grouped } from '../../../lists/relations.ts';
@@ -32,8 +31,6 @@ import {
 import type { ResultingOrder } from './schema.ts';
 import { archivedSql, insertFollowingOrder, returnToVouchers, returnable } from './sql.ts';
 
-type School = Pick<Ctx, 'providerId'>;
-
 /** Parts of lines to credit, the rest of all lines unless named; a part may be of some participants of its line. */
 export type CreditRequest = {
   lines?: (PersonalPart & { lineId: number })[] | undefined;
@@ -45,34 +42,35 @@ export type CreditRequest = {
 type Found = Awaited<ReturnType<typeof findLines>>;
 
 /** Credits parts of an order by a new order, under the lock. */
-export async function creditOrder(ctx: School, tx: Tx, now: string, orderId: number, request: CreditRequest) {
-  const first = await findDebt(ctx, tx, orderId);
+export async function creditOrder(w: SchoolWrite, orderId: number, request: CreditRequest) {
+  const { tx, now } = w;
+  const first = await findDebt(w, orderId);
   if (first.kind === 'credit' || first.total === 0n) throw nothingLeft();
-  const credited = await findParts(ctx, tx, orderId, request);
+  const credited = await findParts(w, orderId, request);
   const totals = agreedTotals(credited.map(({ line }) => line));
   const { totalBeforeDiscounts, totalDiscounts, totalVat } = totals;
   const gross = toMinorUnits(totalDiscounts) - toMinorUnits(totalBeforeDiscounts) - toMinorUnits(totalVat);
-  const { applied, returned, owed } = await settle(ctx, tx, first, gross);
+  const { applied, returned, owed } = await settle(w, first, gross);
 
   const [voucher] = returned;
   const amount = toDecimal(-sum(returned.map(({ amount }) => amount)));
   const properties = voucher === undefined ? {} : { voucher_code: voucher.code, voucher_amount: amount };
   const { id } = await insertFollowingOrder.one(tx, {
-    ...{ providerId: ctx.providerId, firstOrderId: orderId, now, kind: 'credit', ...totals },
+    ...{ providerId: w.providerId, firstOrderId: orderId, now, kind: 'credit', ...totals },
     ...{ applied: toDecimal(applied), reason: request.reason ?? null, isPaid: gross !== 0n && owed === 0n },
     ...{ lines: credited.map(toRow), people: credited.flatMap(toNamed), properties, title: null, titleDetailed: null },
   });
   if (returned.length > 0) {
     const rows = returned.map(({ voucherId, amount }) => ({ voucher: voucherId, amount: toDecimal(amount) }));
-    await returnToVouchers(tx, { providerId: ctx.providerId, creditId: id, returned: rows, now });
+    await returnToVouchers(tx, { providerId: w.providerId, creditId: id, returned: rows, now });
   }
   // Clients that synchronize by `updated_at` read the order again, which lists its credits.
   await tx
     .update(orders)
     .set({ updatedAt: now })
-    .where(tenantWhere(ctx, orders, eq(orders.id, orderId)));
-  await updatePaid(ctx, tx, now, orderId, { byCredit: true });
-  await recordEvents(tx, ctx.providerId, now, [{ type: 'order.credited', id: orderId }]);
+    .where(tenantWhere(w, orders, eq(orders.id, orderId)));
+  await updatePaid(w, orderId, { byCredit: true });
+  await recordEvents(w, [{ type: 'order.credited', id: orderId }]);
   return { id, creditedLines: credited };
 }
 
@@ -81,20 +79,20 @@ const unpaid = sql<string>`greatest(0, ${due}) + (
   + ${sql.raw(archivedSql)}`;
 
 /** The part of orders that no payment paid: what is due, and what vouchers paid that no credit has taken back. */
-export async function findUnpaid(ctx: School, tx: Tx, orderIds: number[]) {
-  const ofOrders = tenantWhere(ctx, orders, inArray(orders.id, orderIds));
-  const found = await tx.select({ id: orders.id, unpaid }).from(orders).where(ofOrders);
+export async function findUnpaid(w: SchoolWrite, orderIds: number[]) {
+  const ofOrders = tenantWhere(w, orders, inArray(orders.id, orderIds));
+  const found = await w.tx.select({ id: orders.id, unpaid }).from(orders).where(ofOrders);
   return new Map(found.map((one) => [one.id, toMinorUnits(one.unpaid)]));
 }
 
 /** A credit lowers the amount due first, then refunds the redeemed vouchers; the school owes the rest. */
-async function settle(ctx: School, tx: Tx, first: Debt, gross: Minor) {
+async function settle(w: SchoolWrite, first: Debt, gross: Minor) {
   const applied = clamp(first.due, gross);
   let owed = gross - applied;
   const voucherId = sql<number>`r.voucher_id`;
-  const redeemed = await tx
+  const redeemed = await w.tx
     .select({ voucherId, code: sql<string>`r.code`, amount: sql<string>`r.amount` })
-    .from(returnable(ctx.providerId, first.id))
+    .from(returnable(w.providerId, first.id))
     .orderBy(asc(voucherId));
   const returned = redeemed.flatMap(({ amount, ...voucher }) => {
     const part = clamp(toMinorUnits(amount), owed);
@@ -117,12 +115,11 @@ export type Credited = {
 
 /** The lines of a credit: each part, less its share of the fee. */
 async function findParts(
-  ctx: School,
-  tx: Tx,
+  w: SchoolWrite,
   orderId: number,
   { lines, fee = 0n, found: read }: CreditRequest,
 ): Promise<Credited[]> {
-  const all = read ?? (await findLines(ctx, tx, orderId));
+  const all = read ?? (await findLines(w, orderId));
   const known = new Map(all.map((one) => [one.source.id, one]));
   const named: NonNullable<CreditRequest['lines']> = lines ?? all.map(({ source }) => ({ lineId: source.id }));
   const ids = named.map(({ lineId }) => lineId);
@@ -149,17 +146,17 @@ async function findParts(
 }
 
 /** The lines of an order, with the creditable remainder of each and the shares of its participants. */
-export async function findLines(ctx: School, tx: Tx, orderId: number) {
-  const found = await tx
+export async function findLines(w: SchoolWrite, orderId: number) {
+  const found = await w.tx
     .select()
     .from(orderLines)
-    .where(tenantWhere(ctx, orderLines, eq(orderLines.orderId, orderId)))
+    .where(tenantWhere(w, orderLines, eq(orderLines.orderId, orderId)))
     .orderBy(asc(orderLines.id));
   const ids = found.map(({ id }) => id);
-  const ofLines = tenantWhere(ctx, orderLines, inArray(orderLines.creditsLineId, ids));
-  const credits = ids.length === 0 ? [] : await tx.select().from(orderLines).where(ofLines);
+  const ofLines = tenantWhere(w, orderLines, inArray(orderLines.creditsLineId, ids));
+  const credits = ids.length === 0 ? [] : await w.tx.select().from(orderLines).where(ofLines);
   const byLine = grouped(credits, ({ creditsLineId }) => creditsLineId);
-  const sharesByLine = await loadShares(ctx, tx, orderId);
+  const sharesByLine = await loadShares(w, orderId);
   return found.map((source) => {
     const rest = restOf(source, byLine.get(source.id) ?? []);
     return { source, rest, shares: adjustShares(sharesByLine.get(source.id) ?? [], rest.net) };

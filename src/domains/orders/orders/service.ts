@@ -1,8 +1,7 @@
 import { eq, isNull, sql } from 'drizzle-orm';
 import type { Static } from '@sinclair/typebox';
 import { Problem } from '../../../core/errors.ts';
-import type { Tx } from '../../../database/client.ts';
-import type { Ctx } from '../../../database/context.ts';
+import type { Ctx, WriteCtx } from '../../../database/context.ts';
 import { orderLines, orders } from '../../../database/tables/orders.ts';
 import { bodyColumns } from '../../../lists/body-writer.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
@@ -20,30 +19,29 @@ const toColumns = bodyColumns(orders, OrderChange.properties);
 export async function updateOrder(ctx: Ctx, id: number, body: OrderChange) {
   const order = tenantWhere(ctx, orders, eq(orders.id, id));
   if (body.paid_at && !body.is_paid) throw Problem.invalidFields({ rules: { paid_at: 'paid_at_without_payment' } });
-  await ctx.write(['money', 'people'], async (tx, now) => {
-    const [before] = await tx.select({ exportedAt: orders.exportedAt }).from(orders).where(order);
+  await ctx.write(['money', 'people'], async (w) => {
+    const [before] = await w.tx.select({ exportedAt: orders.exportedAt }).from(orders).where(order);
     if (before === undefined) throw Problem.notFound('Order');
-    const changed = await tx.updateChanged(orders, order, toColumns(body), now);
+    const changed = await w.tx.updateChanged(orders, order, toColumns(body), w.now);
     if (changed > 0 && before.exportedAt !== null) throw exported();
-    const isPaidChanged = await changePaid(ctx, tx, now, id, body);
-    if (changed === 0 && !isPaidChanged) tx.rollbackNoChange();
+    const isPaidChanged = await changePaid(w, id, body);
+    if (changed === 0 && !isPaidChanged) w.tx.rollbackNoChange();
   });
   return getOrder(ctx, id, {}, true);
 }
 
 /** Returns false if the order is paid, or not, already; throws where it is and would have another time. */
-async function changePaid(ctx: Ctx, tx: Tx, now: string, id: number, { is_paid, paid_at }: OrderChange) {
-  const debt = await findDebt(ctx, tx, id);
-  if (debt.isPaid && paid_at && (await isPaidAtOtherTime(ctx, tx, id, paid_at)))
+async function changePaid(w: WriteCtx, id: number, { is_paid, paid_at }: OrderChange) {
+  const debt = await findDebt(w, id);
+  if (debt.isPaid && paid_at && (await isPaidAtOtherTime(w, id, paid_at)))
     throw Problem.coded('already_paid', 'The order is paid already', { notValid: ['paid_at'] });
   if (is_paid === undefined || is_paid === debt.isPaid) return false;
-  if (debt.total === 0n) await setPaid(ctx, tx, now, debt, is_paid);
-  else if (is_paid) await addPayment(ctx, tx, now, id, debt.due, { paidAt: paid_at ?? undefined });
+  if (debt.total === 0n) await setPaid(w, debt, is_paid);
+  else if (is_paid) await addPayment(w, id, debt.due, { paidAt: paid_at ?? undefined });
   else {
-    await reversePayments(ctx, tx, now, id);
+    await reversePayments(w, id);
     // Vouchers or credits leave nothing due.
-    if ((await findDebt(ctx, tx, id)).isPaid)
-      throw Problem.invalidFields({ rules: { is_paid: 'no_payment_to_reverse' } });
+    if ((await findDebt(w, id)).isPaid) throw Problem.invalidFields({ rules: { is_paid: 'no_payment_to_reverse' } });
   }
   return true;
 }
@@ -55,7 +53,7 @@ const exported = () =>
 export async function exportOrder(ctx: Ctx, id: number, isDryRun = false) {
   const order = await getOrder(ctx, id);
   if (order.exported_at !== null) return order;
-  const preview = await ctx.write(['money'], async (tx, now) => {
+  const preview = await ctx.write(['money'], async ({ tx, now }) => {
     const exported = await tx
       .update(orders)
       .set({ exportedAt: now, updatedAt: now })

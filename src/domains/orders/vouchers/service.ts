@@ -44,7 +44,7 @@ export async function getVoucher(ctx: Ctx, id: number): Promise<VoucherDetails> 
 export async function createVoucher(ctx: Ctx, body: VoucherBody): Promise<VoucherDetails> {
   const { code } = body;
   const amount = body.amount.toFixed(2);
-  const work = ctx.write(['money'], async (tx, now) => {
+  const work = ctx.write(['money'], async ({ tx, now }) => {
     const own = { providerId: ctx.providerId, createdAt: now, updatedAt: now };
     const id = await insert(tx, { ...toColumns(body), code, amount, balance: amount, ...own });
     return getVoucher({ ...ctx, db: tx }, tx.recordAffected(id));
@@ -55,7 +55,7 @@ export async function createVoucher(ctx: Ctx, body: VoucherBody): Promise<Vouche
 /** The balance changes by as much as the amount. */
 export async function updateVoucher(ctx: Ctx, id: number, body: VoucherChange): Promise<VoucherDetails> {
   const voucher = matchVoucher(ctx, id);
-  const work = ctx.write(['money'], async (tx, now) => {
+  const work = ctx.write(['money'], async ({ tx, now }) => {
     const [before] = await tx.select().from(vouchers).where(voucher);
     if (!before) throw Problem.notFound('Voucher');
     const amount = body.amount?.toFixed(2) ?? before.amount;
@@ -71,7 +71,7 @@ export async function updateVoucher(ctx: Ctx, id: number, body: VoucherChange): 
 /** Idempotent. Its code stays taken. */
 export async function archiveVoucher(ctx: Ctx, id: number): Promise<VoucherDetails> {
   const voucher = matchVoucher(ctx, id);
-  await ctx.write(['money'], async (tx, now) => {
+  await ctx.write(['money'], async ({ tx, now }) => {
     const [before] = await tx.select().from(vouchers).where(voucher);
     if (!before) throw Problem.notFound('Voucher');
     if (before.archivedAt !== null) tx.rollbackNoChange();

@@ -19,7 +19,7 @@ import * as sql from './sql.ts';
 
 /** Stores marks of attendance, of which the newest of a participant and gathering stands. A repeated mark changes nothing. */
 export const registerAttendance = (ctx: Ctx, id: number, { marks }: AttendanceBody): Promise<AttendanceWritten> =>
-  ctx.write(['people'], async (tx, now) => {
+  ctx.write(['people'], async ({ tx, now }) => {
     const broken = marks.flatMap(({ attended, minutes = 0 }, n) =>
       minutes > 0 && attended !== true ? `marks[${n}].minutes` : [],
     );

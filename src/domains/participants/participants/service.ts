@@ -1,7 +1,6 @@
 import { eq } from 'drizzle-orm';
 import { Problem } from '../../../core/errors.ts';
-import type { Tx } from '../../../database/client.ts';
-import type { Ctx } from '../../../database/context.ts';
+import type { Ctx, WriteCtx } from '../../../database/context.ts';
 import { participants } from '../../../database/tables/participants.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
 import { participantList } from './list.ts';
@@ -15,8 +14,8 @@ export const getParticipant = async (
 ) => Problem.assertFound(await participantList.byId(ctx, id, query, { isAfterWrite }), 'Participant');
 
 /** The row of a participant; throws if there is none. */
-export async function findParticipant(ctx: Ctx, tx: Tx, id: number) {
-  const participant = tenantWhere(ctx, participants, eq(participants.id, id));
-  const [row] = await tx.select().from(participants).where(participant);
+export async function findParticipant(w: WriteCtx, id: number) {
+  const participant = tenantWhere(w, participants, eq(participants.id, id));
+  const [row] = await w.tx.select().from(participants).where(participant);
   return Problem.assertFound(row, 'Participant');
 }

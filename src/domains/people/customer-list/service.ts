@@ -16,7 +16,7 @@ export const getCustomer = async (ctx: Ctx, id: number, query: Static<typeof cus
 
 export function createCustomer(ctx: Ctx, body: CustomerBody): Promise<{ customer_id: number }> {
   const { providerId } = ctx;
-  return ctx.write(['people'], async (tx, now) => {
+  return ctx.write(['people'], async ({ tx, now }) => {
     await customerReferences.assertKnown(body, { ctx, reader: tx });
     const timestamps = { createdAt: now, updatedAt: now };
     const id = await insert(tx, { ...toColumns(body), title: body.title, ...timestamps, providerId });
@@ -27,7 +27,7 @@ export function createCustomer(ctx: Ctx, body: CustomerBody): Promise<{ customer
 /** A partial update; returns the id. */
 export function updateCustomer(ctx: Ctx, id: number, body: CustomerChange): Promise<number> {
   const customer = tenantWhere(ctx, customers, eq(customers.id, id));
-  return ctx.write(['people'], async (tx, now) => {
+  return ctx.write(['people'], async ({ tx, now }) => {
     const [found] = await tx.select({ webaddress: customers.webaddress }).from(customers).where(customer);
     const { webaddress } = Problem.assertFound(found, 'Customer');
     if (!isWebAddress(body, webaddress)) throw Problem.invalidFields({ notValid: ['web_address'] });

@@ -1,6 +1,6 @@
 import { hasAnyId } from '../../../database/tables/columns.ts';
 import { and, eq, notExists, sql, type SQL } from 'drizzle-orm';
-import type { Ctx } from '../../../database/context.ts';
+import type { WriteCtx } from '../../../database/context.ts';
 import type { Tx } from '../../../database/client.ts';
 import { foldText } from '../../../core/text.ts';
 import type { RowOf } from '../../../database/statement.ts';
@@ -25,7 +25,7 @@ export type Person = {
 export type EnrolledUser = { userId: number; isNew: boolean };
 
 /** Existing course users for these persons, in their order. */
-export const findExistingUsers = ({ providerId }: Ctx, tx: Tx, persons: Person[]) =>
+export const findExistingUsers = ({ providerId, tx }: WriteCtx, persons: Person[]) =>
   statements.findPersons(tx, { providerId, persons });
 
 /**
@@ -33,9 +33,7 @@ export const findExistingUsers = ({ providerId }: Ctx, tx: Tx, persons: Person[]
  * (folded) stays as it is; others are created once each, as employees of the customer if one is given.
  */
 export async function enrolUsers(
-  ctx: Ctx,
-  tx: Tx,
-  now: string,
+  w: WriteCtx,
   persons: Person[],
   found: PersonFound[],
   customerId: number | null,
@@ -43,8 +41,8 @@ export async function enrolUsers(
   const created = new Map<string, number>();
   const newUsers = selectNewUsers(persons, found);
   if (newUsers.length > 0) {
-    const users = await createUsernames(ctx, tx, newUsers);
-    const ids = await statements.createUsers(tx, { providerId: ctx.providerId, now, customerId, users });
+    const users = await createUsernames(w, newUsers);
+    const ids = await statements.createUsers(w.tx, { providerId: w.providerId, now: w.now, customerId, users });
     newUsers.forEach(({ identity }, n) => created.set(identity, ids[n]!.id));
   }
   return persons.map((person, n) => {
@@ -54,7 +52,7 @@ export async function enrolUsers(
 }
 
 /** New users with their usernames. */
-export async function createUsernames({ providerId }: Ctx, tx: Tx, newUsers: NewUser[]) {
+export async function createUsernames({ providerId, tx }: WriteCtx, newUsers: NewUser[]) {
   const persons = withSharedEmail(newUsers);
   return assignUsernames(newUsers, persons.length > 0 ? await statements.findNumbers(tx, { providerId, persons }) : []);
 }
@@ -124,7 +122,7 @@ export function assignUsernames(newUsers: NewUser[], free: FreeNumbers[]) {
 }
 
 /** Course users that stand for a group's places until these are named. */
-export async function createPlaceholders({ providerId }: Ctx, tx: Tx, now: string, count: number) {
+export async function createPlaceholders({ providerId, tx, now }: WriteCtx, count: number) {
   const created = await statements.createPlaceholders(tx, { providerId, now, count });
   await dropEvents(
     providerId,
@@ -141,24 +139,24 @@ export async function createPlaceholders({ providerId }: Ctx, tx: Tx, now: strin
  * Deletes a user whose place `userId` has now, if it was a placeholder and nothing else refers to it; true if so. An
  * import that continues finds the person.
  */
-export async function deletePlaceholder(ctx: Ctx, tx: Tx, id: number, userId: number) {
+export async function deletePlaceholder(w: WriteCtx, id: number, userId: number) {
   const isUnused = [participants, outbox].map((table) =>
     notExists(
-      tx
+      w.tx
         .select({ id: table.id })
         .from(table)
-        .where(tenantWhere(ctx, table, eq(table.userId, id))),
+        .where(tenantWhere(w, table, eq(table.userId, id))),
     ),
   );
   const isPlaceholder = and(eq(courseUsers.id, id), eq(courseUsers.isPlaceholder, true), ...isUnused);
-  const { rowCount } = await tx.delete(courseUsers).where(tenantWhere(ctx, courseUsers, isPlaceholder));
+  const { rowCount } = await w.tx.delete(courseUsers).where(tenantWhere(w, courseUsers, isPlaceholder));
   if (rowCount === 0) return false;
   const isRef = and(eq(importRefs.kind, 'user'), eq(importRefs.itemId, id));
-  await tx
+  await w.tx
     .update(importRefs)
     .set({ itemId: userId })
-    .where(tenantWhere(ctx, importRefs, isRef));
-  await dropEvents(ctx.providerId, tx, eq(events.resourceId, id));
+    .where(tenantWhere(w, importRefs, isRef));
+  await dropEvents(w.providerId, w.tx, eq(events.resourceId, id));
   return true;
 }
 

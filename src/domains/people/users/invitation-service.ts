@@ -15,7 +15,7 @@ type Invitee = { userId: number } | { adminUserId: number };
 export function invite(ctx: Ctx, person: Invitee): Promise<{ mailId: number; email: string }> {
   const { providerId } = ctx;
   const invitee = 'userId' in person ? `Course user ${person.userId}` : `Admin user ${person.adminUserId}`;
-  return ctx.write(['people'], async (tx, now) => {
+  return ctx.write(['people'], async ({ tx, now }) => {
     const txCtx = { ...ctx, db: tx };
     const [found] = await ('userId' in person
       ? selectCourseUserEmail(txCtx, person.userId)

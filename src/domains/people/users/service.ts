@@ -2,8 +2,7 @@ import { eq, ne } from 'drizzle-orm';
 import type { Static } from '@sinclair/typebox';
 import { Problem } from '../../../core/errors.ts';
 import { todayIn } from '../../../core/timestamps.ts';
-import type { Tx } from '../../../database/client.ts';
-import type { Ctx } from '../../../database/context.ts';
+import type { Ctx, WriteCtx } from '../../../database/context.ts';
 import { matchFolded } from '../../../database/tables/columns.ts';
 import { customers } from '../../../database/tables/customers.ts';
 import { courseUsers } from '../../../database/tables/users.ts';
@@ -45,11 +44,12 @@ export const courseUserReferences = references;
 
 /** A person with an equal e-mail (case ignored) and equal names (folded) stays as it is: `ignored` has other values. */
 export function createCourseUser(ctx: Ctx, body: CourseUserBody) {
-  return ctx.write(['people'], async (tx, now) => {
+  return ctx.write(['people'], async (w) => {
+    const { tx, now } = w;
     const reload = (id: number) => getCourseUser({ ...ctx, db: tx }, id);
     assertBirthDate(ctx, body);
     await courseUserReferences.assertKnown(body, { ctx, reader: tx });
-    const found = await findExistingUsers(ctx, tx, [body]);
+    const found = await findExistingUsers(w, [body]);
     const [newUser] = selectNewUsers([body], found);
     if (!newUser) {
       const user = await reload(found[0]!.id!);
@@ -57,8 +57,8 @@ export function createCourseUser(ctx: Ctx, body: CourseUserBody) {
       const ignored = await findUnapplied(tx, row, body, { customProperties: user.custom_properties });
       return tx.rollbackNoChange({ user, isNew: false, ignored });
     }
-    if (body.username !== undefined) await assertFreeUsername(ctx, tx, body.username);
-    const username = body.username ?? (await createUsernames(ctx, tx, [newUser]))[0]!.username;
+    if (body.username !== undefined) await assertFreeUsername(w, body.username);
+    const username = body.username ?? (await createUsernames(w, [newUser]))[0]!.username;
     const row = { ...toColumns(body), username, providerId: ctx.providerId, createdAt: now, updatedAt: now };
     return { user: await reload(tx.recordAffected(await insert(tx, row))), isNew: true, ignored: [] };
   });
@@ -67,22 +67,22 @@ export function createCourseUser(ctx: Ctx, body: CourseUserBody) {
 /** A partial update. A new e-mail address ends the links that were mailed to the former one. */
 export async function updateCourseUser(ctx: Ctx, id: number, body: CourseUserChange) {
   const user = tenantWhere(ctx, courseUsers, eq(courseUsers.id, id), isPerson);
-  await ctx.write(['people'], async (tx, now) => {
-    const [before] = await tx.select().from(courseUsers).where(user);
+  await ctx.write(['people'], async (w) => {
+    const [before] = await w.tx.select().from(courseUsers).where(user);
     if (!before) throw Problem.notFound('Course user');
     if (before.erasedAt !== null) throw Problem.coded('person_erased', 'The course user is erased: create another one');
     assertBirthDate(ctx, body);
-    await courseUserReferences.assertKnown(body, { ctx, reader: tx });
-    if (body.username !== undefined) await assertFreeUsername(ctx, tx, body.username, id);
-    await assertNoSamePerson(ctx, tx, before, body);
-    if ((await tx.updateChanged(courseUsers, user, toUpdatedColumns(body, before), now)) === 0) {
-      tx.rollbackNoChange();
+    await courseUserReferences.assertKnown(body, { ctx, reader: w.tx });
+    if (body.username !== undefined) await assertFreeUsername(w, body.username, id);
+    await assertNoSamePerson(w, before, body);
+    if ((await w.tx.updateChanged(courseUsers, user, toUpdatedColumns(body, before), w.now)) === 0) {
+      w.tx.rollbackNoChange();
       return;
     }
     const hasNewEmail = body.email !== undefined && body.email.toLowerCase() !== before.email?.toLowerCase();
     if (hasNewEmail) {
-      await voidTokens(ctx, tx, id);
-      await replaceOfferLinks(ctx, tx, now, id);
+      await voidTokens(w, id);
+      await replaceOfferLinks(w, id);
     }
   });
   return getCourseUser(ctx, id);
@@ -94,10 +94,10 @@ function assertBirthDate(ctx: Ctx, { date_of_birth: birthDate }: { date_of_birth
 }
 
 /** Usernames are compared as a sign-on does. */
-async function assertFreeUsername(ctx: Ctx, tx: Tx, username: string, ownId = 0) {
+async function assertFreeUsername(w: WriteCtx, username: string, ownId = 0) {
   const { isEqual } = matchFolded(courseUsers.username, username);
-  const others = tenantWhere(ctx, courseUsers, isEqual, ne(courseUsers.id, ownId));
-  const [other] = await tx.select({ id: courseUsers.id }).from(courseUsers).where(others).limit(1);
+  const others = tenantWhere(w, courseUsers, isEqual, ne(courseUsers.id, ownId));
+  const [other] = await w.tx.select({ id: courseUsers.id }).from(courseUsers).where(others).limit(1);
   if (other)
     throw Problem.coded('equal_username', 'A course user with an equal username exists already', {
       ...{ notValid: ['username'], conflictsWith: other.id },
@@ -105,7 +105,7 @@ async function assertFreeUsername(ctx: Ctx, tx: Tx, username: string, ownId = 0)
 }
 
 /** Throws if new names or a new e-mail would make a second course user of a person. */
-async function assertNoSamePerson(ctx: Ctx, tx: Tx, before: CourseUserRow, body: CourseUserChange) {
+async function assertNoSamePerson(w: WriteCtx, before: CourseUserRow, body: CourseUserChange) {
   const { firstname, lastname, email } = { ...before, ...body };
   if (firstname === null || lastname === null || email === null) return;
   const person = { firstname, lastname, email };
@@ -113,7 +113,7 @@ async function assertNoSamePerson(ctx: Ctx, tx: Tx, before: CourseUserRow, body:
   const isSame =
     toIdentity(person) === toIdentity({ firstname: first ?? '', lastname: last ?? '', email: address ?? '' });
   if (isSame) return;
-  const [found] = await findExistingUsers(ctx, tx, [person]);
+  const [found] = await findExistingUsers(w, [person]);
   if (found!.id === null) return;
   const notValid = (['firstname', 'lastname', 'email'] as const).filter((name) => body[name] !== undefined);
   throw Problem.coded('equal_person', 'A course user with an equal e-mail and equal names exists already: merge them', {

@@ -34,7 +34,7 @@ export async function eraseCourseUser(ctx: Ctx, userId: number, { dry_run = fals
     tenantWhere(ctx, participants, eq(participants.userId, userId)),
   );
   const answers = dry_run ? undefined : await findAnswersOfUser(ctx, userId);
-  return writeInSlices(ctx, areas, async (tx, now): Promise<Static<typeof Erasure> | undefined> => {
+  return writeInSlices(ctx, areas, async ({ tx, now }): Promise<Static<typeof Erasure> | undefined> => {
     const user = await findUser(tx, ctx, userId, true);
     if (!user) throw Problem.notFound('Course user');
     if (places > maxErased) throw Problem.coded('too_many_items', 'An erasure covers at most 50,000 participants');

@@ -6,7 +6,7 @@ import { staysSql } from '../../../core/reference/statuses.ts';
 import { byName } from '../../../core/schema/types.ts';
 import type { Areas } from '../../../database/areas.ts';
 import type { Reader, Tx } from '../../../database/client.ts';
-import { writeInSlices, type Ctx } from '../../../database/context.ts';
+import { writeInSlices, type Ctx, type WriteCtx } from '../../../database/context.ts';
 import { campaignCustomers } from '../../../database/tables/campaigns.ts';
 import { courses } from '../../../database/tables/courses.ts';
 import { customers } from '../../../database/tables/customers.ts';
@@ -74,7 +74,8 @@ async function merge<Counts extends Record<string, number>>(
   const keys = dry_run ? [] : (await answers).map(({ key }) => key);
   const numMoved = kind.counted.reduce((sum, name) => sum + before[name]!, 0);
   let counts = dry_run || numMoved > sliceSize ? before : undefined;
-  return writeInSlices(ctx, kind.areas, async (tx, now) => {
+  return writeInSlices(ctx, kind.areas, async (w) => {
+    const { tx, now } = w;
     // Locked, so that no session or link of a person begins meanwhile.
     const found = await tx
       .select({ id: table.id, isErased: kind.isErased })
@@ -97,7 +98,7 @@ async function merge<Counts extends Record<string, number>>(
 
     tx.recordAffected(into);
     if ((await kind.moveSome(tx, ids, now, sliceSize)) === sliceSize) return undefined;
-    if ((await replaceInAnswers(kind, ctx, tx, now, ids, keys)) === sliceSize) return undefined;
+    if ((await replaceInAnswers(kind, w, ids, keys)) === sliceSize) return undefined;
     await kind.finish?.(tx, ids);
     // An import that continues finds the one that stays.
     const isRef = tenantWhere(ctx, importRefs, eq(importRefs.kind, kind.importKind), eq(importRefs.itemId, id));
@@ -118,22 +119,20 @@ const isAnswerAbout = (resource: Resource) =>
  */
 async function replaceInAnswers(
   { resource, read }: Pick<Kind<object>, 'resource' | 'read'>,
-  ctx: Ctx,
-  tx: Tx,
-  now: string,
+  w: WriteCtx,
   ids: Ids,
   keys: string[],
 ) {
   const { id, into } = ids;
   const isLater = 'case when created_at > :version or key_hash = any(:keys::text[]) then';
-  const isFound = bind(`${isLater} ${isAnswerAbout(resource)} end`, { ...ids, version: ctx.version, keys });
-  const found = await tx
+  const isFound = bind(`${isLater} ${isAnswerAbout(resource)} end`, { ...ids, version: w.version, keys });
+  const found = await w.tx
     .select({ key: idempotencyRecords.keyHash, answer: idempotencyRecords.answer })
     .from(idempotencyRecords)
-    .where(tenantWhere(ctx, idempotencyRecords, isFound))
+    .where(tenantWhere(w, idempotencyRecords, isFound))
     .limit(sliceSize);
   if (found.length === 0) return 0;
-  const staying = await read({ ...ctx, db: tx }, into);
+  const staying = await read({ ...w, db: w.tx }, into);
   const { mark, reference } = itemMembers[resource];
   const replace = (_name: string, value: unknown) => {
     const item = (value ?? {}) as Record<string, unknown>;
@@ -141,7 +140,7 @@ async function replaceInAnswers(
     return item[reference] === id ? { ...item, [reference]: into } : value;
   };
   const answers = JSON.parse(JSON.stringify(found, replace)) as typeof found;
-  await updateAnswers(tx, { providerId: ctx.providerId, answers, now });
+  await updateAnswers(w.tx, { providerId: w.providerId, answers, now: w.now });
   return found.length;
 }
 
@@ -212,7 +211,7 @@ export const mergeCourseUser = (ctx: Ctx, id: number, body: MergeBody): Promise<
         const places = moved.map((participant) => participant.id);
         // Mails move with the participant, so that none offers a moved one to the merged person.
         await moveMails(tx, ids, bind('participant_id = any(:places::bigint[])', { places }));
-        await replaceOfferLinks(ctx, tx, now, body.into, places);
+        await replaceOfferLinks({ ...ctx, tx, now }, body.into, places);
         return moved.length;
       },
       async finish(tx, ids) {

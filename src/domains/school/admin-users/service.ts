@@ -1,7 +1,7 @@
 import { and, asc, eq, isNotNull, sql, type SQL } from 'drizzle-orm';
 import { Problem } from '../../../core/errors.ts';
 import type { Tx } from '../../../database/client.ts';
-import type { Ctx } from '../../../database/context.ts';
+import type { Ctx, WriteCtx } from '../../../database/context.ts';
 import { caseFolded, currentTime } from '../../../database/tables/columns.ts';
 import { outbox } from '../../../database/tables/outbox.ts';
 import {
@@ -62,10 +62,11 @@ export const listRoles = (ctx: Ctx) =>
 export function saveAdminUser(ctx: Ctx, body: AdminUserBody): Promise<{ user: AdminUser; isNew: boolean }> {
   const { providerId } = ctx;
   const roleIds = [...new Set(body.role_ids)];
-  return ctx.write(['people'], async (tx, now) => {
+  return ctx.write(['people'], async (w) => {
+    const { tx, now } = w;
     const existing = await findPerson(tx, body.email);
-    await assertValid(ctx, tx, existing === undefined, body);
-    if (existing && !roleIds.includes(administratorRoleId) && (await isLastAdministrator(ctx, tx, existing.id)))
+    await assertValid(w, existing === undefined, body);
+    if (existing && !roleIds.includes(administratorRoleId) && (await isLastAdministrator(w, existing.id)))
       throw Problem.coded('last_administrator', 'The last administrator of the school keeps the role 1', {
         notValid: ['role_ids'],
       });
@@ -84,7 +85,7 @@ export function saveAdminUser(ctx: Ctx, body: AdminUserBody): Promise<{ user: Ad
       })
       .returning({ adminUserId: adminMemberships.adminUserId });
     const member = matchMembers(ctx, adminUserId);
-    const hasOtherRoles = await replaceLinks(ctx, tx, adminMembershipRoles, { adminUserId }, 'roleId', roleIds);
+    const hasOtherRoles = await replaceLinks(w, adminMembershipRoles, { adminUserId }, 'roleId', roleIds);
     const isJoined = joined.length > 0;
     if (hasOtherRoles && !isJoined) {
       await tx.update(adminMemberships).set({ updatedAt: now }).where(member);
@@ -101,13 +102,13 @@ export function saveAdminUser(ctx: Ctx, body: AdminUserBody): Promise<{ user: Ad
   });
 }
 
-async function assertValid(ctx: Ctx, tx: Tx, isNew: boolean, body: AdminUserBody) {
+async function assertValid(w: WriteCtx, isNew: boolean, body: AdminUserBody) {
   const { firstname, lastname } = body;
   const missing = [
     ...(isNew && firstname === undefined ? ['firstname'] : []),
     ...(isNew && lastname === undefined ? ['lastname'] : []),
   ];
-  const notValid = await adminUserReferences.findUnknown(body, { ctx, reader: tx });
+  const notValid = await adminUserReferences.findUnknown(body, { ctx: w, reader: w.tx });
   if (missing.length + notValid.length > 0) throw Problem.invalidFields({ missing, notValid });
 }
 
@@ -138,29 +139,32 @@ async function createPerson(tx: Tx, now: string, { email, firstname = '', lastna
     : { person: (await findPerson(tx, email))!, isNew: false };
 }
 
-async function isLastAdministrator(ctx: Ctx, tx: Tx, adminUserId: number) {
-  const administrators = await tx
+async function isLastAdministrator(w: WriteCtx, adminUserId: number) {
+  const administrators = await w.tx
     .select({ id: adminMembershipRoles.adminUserId })
     .from(adminMembershipRoles)
-    .where(tenantWhere(ctx, adminMembershipRoles, eq(adminMembershipRoles.roleId, administratorRoleId)))
+    .where(tenantWhere(w, adminMembershipRoles, eq(adminMembershipRoles.roleId, administratorRoleId)))
     .limit(2);
   return administrators.length === 1 && administrators[0]!.id === adminUserId;
 }
 
 /** Detaches a person from the provider and returns it as it was. Customers, orders and instructors still name it. */
 export const detachAdminUser = (ctx: Ctx, adminUserId: number): Promise<AdminUser> =>
-  ctx.write(['people'], async (tx, now) => {
-    const user = await getAdminUser({ ...ctx, db: tx }, adminUserId);
-    if (await isLastAdministrator(ctx, tx, adminUserId))
+  ctx.write(['people'], async (w) => {
+    const user = await getAdminUser({ ...ctx, db: w.tx }, adminUserId);
+    if (await isLastAdministrator(w, adminUserId))
       throw Problem.coded('last_administrator', 'The last administrator of the school cannot be detached');
-    await replaceLinks(ctx, tx, adminMembershipRoles, { adminUserId }, 'roleId', []);
-    await tx.update(adminMemberships).set({ detachedAt: now, updatedAt: now }).where(matchMembers(ctx, adminUserId));
-    await voidAdminTokens(ctx, tx, adminUserId);
+    await replaceLinks(w, adminMembershipRoles, { adminUserId }, 'roleId', []);
+    await w.tx
+      .update(adminMemberships)
+      .set({ detachedAt: w.now, updatedAt: w.now })
+      .where(matchMembers(ctx, adminUserId));
+    await voidAdminTokens(w, adminUserId);
     return user;
   });
 
 export const renameAdminUser = (ctx: Ctx, adminUserId: number, names: { firstname: string; lastname: string }) =>
-  ctx.write(['people'], async (tx, now) => {
+  ctx.write(['people'], async ({ tx, now }) => {
     const member = matchMembers(ctx, adminUserId);
     if ((await tx.$count(adminMemberships, member)) === 0) throw Problem.notFound(`Admin user ${adminUserId}`);
     if ((await tx.updateChanged(adminMemberships, member, names, now)) === 0) tx.rollbackNoChange();

@@ -14,7 +14,7 @@ type NewKey = { label?: string; profile?: KeyProfile; origins?: string[] | null 
 /** Creates an API key, which is returned only here. `expires` is in the service's time zone. */
 export async function createKey(ctx: Ctx, { expires, ...key }: NewKey & { expires?: string }) {
   const expiresAt = expires === undefined ? undefined : sql<string>`${expires}::timestamptz`;
-  return ctx.write(['school'], async (tx, now) => {
+  return ctx.write(['school'], async ({ tx, now }) => {
     const created = await insertKey(tx, now, { ...key, providerId: ctx.providerId, expiresAt });
     const [found] = await tx
       .select({ isExpired: sql<boolean>`coalesce(${apiKeys.expiresAt} <= now(), false)` })

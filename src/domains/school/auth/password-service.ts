@@ -3,7 +3,7 @@ import { and, eq, inArray, type SQL } from 'drizzle-orm';
 import { hash, verify, type Options } from '@node-rs/argon2';
 import { Problem } from '../../../core/errors.ts';
 import type { Tx } from '../../../database/client.ts';
-import type { Ctx } from '../../../database/context.ts';
+import type { Ctx, WriteCtx } from '../../../database/context.ts';
 import { createKeyedQueue } from '../../../database/keyed-queue.ts';
 import { signOnFailures, usernameHash } from '../../../database/tables/access.ts';
 import { adminUsers } from '../../../database/tables/people.ts';
@@ -48,51 +48,51 @@ export const isOutdated = (stored: string) => !stored.includes(current);
 /** Sets a course user's password; ends all their sessions and links. */
 export async function setPassword(ctx: Ctx, userId: number, password: string) {
   const passwordHash = await hashPassword(password, ctx.fairnessKey);
-  await ctx.write(['people'], (tx) => storePassword(ctx, tx, userId, passwordHash));
+  await ctx.write(['people'], (w) => storePassword(w, userId, passwordHash));
 }
 
 /** Stores a hash inside a transaction; ends all sessions and links. */
-export async function storePassword(ctx: Ctx, tx: Tx, userId: number, passwordHash: string) {
-  if (!(await updateHash(ctx, tx, eq(courseUsers.id, userId), passwordHash))) throw Problem.notFound('Course user');
-  tx.recordAffected(userId);
-  await endAccess(ctx, tx, userId);
-  await forgetFailures(ctx, tx, userId);
+export async function storePassword(w: WriteCtx, userId: number, passwordHash: string) {
+  if (!(await updateHash(w, eq(courseUsers.id, userId), passwordHash))) throw Problem.notFound('Course user');
+  w.tx.recordAffected(userId);
+  await endAccess(w, userId);
+  await forgetFailures(w, userId);
 }
 
 /** Lifts the limit on a username, so that its user can sign in with the new password. */
-function forgetFailures(ctx: Ctx, tx: Tx, userId: number) {
-  const hashes = tx
+function forgetFailures(w: WriteCtx, userId: number) {
+  const hashes = w.tx
     .select({ hash: usernameHash(courseUsers.username) })
     .from(courseUsers)
-    .where(tenantWhere(ctx, courseUsers, eq(courseUsers.id, userId)));
-  return tx
+    .where(tenantWhere(w, courseUsers, eq(courseUsers.id, userId)));
+  return w.tx
     .delete(signOnFailures)
-    .where(tenantWhere(ctx, signOnFailures, inArray(signOnFailures.usernameHash, hashes)));
+    .where(tenantWhere(w, signOnFailures, inArray(signOnFailures.usernameHash, hashes)));
 }
 
 /** Replaces the password if the hash is still `from`, and ends all sessions and links; returns whether it was. */
-export async function replacePassword(ctx: Ctx, tx: Tx, userId: number, hashes: { from: string; to: string }) {
-  const isReplaced = await replaceHash(ctx, tx, userId, hashes);
+export async function replacePassword(w: WriteCtx, userId: number, hashes: { from: string; to: string }) {
+  const isReplaced = await replaceHash(w, userId, hashes);
   if (!isReplaced) return false;
-  tx.recordAffected(userId);
-  await endAccess(ctx, tx, userId);
+  w.tx.recordAffected(userId);
+  await endAccess(w, userId);
   return true;
 }
 
 /** Replaces the hash of an unchanged password if it is still `from`; returns whether it was. */
-export const replaceHash = (ctx: Ctx, tx: Tx, userId: number, hashes: { from: string; to: string }) =>
-  updateHash(ctx, tx, and(eq(courseUsers.id, userId), eq(courseUsers.passwordHash, hashes.from)), hashes.to);
+export const replaceHash = (w: WriteCtx, userId: number, hashes: { from: string; to: string }) =>
+  updateHash(w, and(eq(courseUsers.id, userId), eq(courseUsers.passwordHash, hashes.from)), hashes.to);
 
-async function updateHash(ctx: Ctx, tx: Tx, condition: SQL | undefined, passwordHash: string) {
-  const user = tenantWhere(ctx, courseUsers, condition);
-  const changed = await tx.update(courseUsers).set({ passwordHash }).where(user).returning({ id: courseUsers.id });
+async function updateHash(w: WriteCtx, condition: SQL | undefined, passwordHash: string) {
+  const user = tenantWhere(w, courseUsers, condition);
+  const changed = await w.tx.update(courseUsers).set({ passwordHash }).where(user).returning({ id: courseUsers.id });
   return changed.length > 0;
 }
 
 /** Links first: one that has just become a session is ended with the sessions. */
-async function endAccess(ctx: Ctx, tx: Tx, userId: number) {
-  await voidTokens(ctx, tx, userId);
-  await endSessions(ctx, tx, userId);
+async function endAccess(w: WriteCtx, userId: number) {
+  await voidTokens(w, userId);
+  await endSessions(w, userId);
 }
 
 /** An admin user has one password at all providers. */

@@ -1,7 +1,6 @@
 import { and, desc, eq, isNotNull, sql } from 'drizzle-orm';
 import { recordEntry } from '../../../database/audit-log.ts';
-import type { Tx } from '../../../database/client.ts';
-import type { Ctx } from '../../../database/context.ts';
+import type { Ctx, SchoolWrite } from '../../../database/context.ts';
 import type { UnlockedStore } from '../../../database/reader.ts';
 import { hashSecret, newProviderSecret, parseProviderId } from '../../../core/secrets.ts';
 import { sessions, tokens } from '../../../database/tables/access.ts';
@@ -110,5 +109,4 @@ export async function endOtherSessions({ providerId, unlockedStore }: Ctx, ended
   return (await deleteOtherSessions.one(unlockedStore, { providerId, userId, ...chosen, action })).count;
 }
 
-export const endSessions = (ctx: Pick<Ctx, 'providerId'>, tx: Tx, userId: number) =>
-  tx.delete(sessions).where(isOfUser(ctx, userId));
+export const endSessions = (w: SchoolWrite, userId: number) => w.tx.delete(sessions).where(isOfUser(w, userId));

@@ -123,9 +123,9 @@ async function upgradeHash(ctx: Ctx, user: Verified, credentials: Credentials): 
   if (!isOutdated(from)) return user;
   try {
     const to = await hashPassword(credentials.password, ctx.fairnessKey);
-    const isUpgraded = await ctx.write(['people'], async (tx) => {
-      if (!(await replaceHash(ctx, tx, id, { from, to }))) return tx.rollbackNoChange(false);
-      tx.recordAffected(id);
+    const isUpgraded = await ctx.write(['people'], async (w) => {
+      if (!(await replaceHash(w, id, { from, to }))) return w.tx.rollbackNoChange(false);
+      w.tx.recordAffected(id);
       return true;
     });
     // False if another sign-on was first, or the password has changed.

@@ -1,6 +1,5 @@
 import { eq, isNull, type SQL } from 'drizzle-orm';
-import type { Tx } from '../../../database/client.ts';
-import type { Ctx } from '../../../database/context.ts';
+import type { Ctx, WriteCtx } from '../../../database/context.ts';
 import type { UnlockedStore } from '../../../database/reader.ts';
 import { hashSecret, newProviderSecret, parseProviderId } from '../../../core/secrets.ts';
 import type { Queryable } from '../../../database/statements.ts';
@@ -52,15 +51,14 @@ export async function consumeToken(
   return owner;
 }
 
-const voidAll = (ctx: Ctx, tx: Tx, owner: SQL) =>
-  tx
+const voidAll = (w: WriteCtx, owner: SQL) =>
+  w.tx
     .update(tokens)
     .set({ usedAt: transactionStart })
-    .where(tenantWhere(ctx, tokens, owner, isNull(tokens.usedAt)));
+    .where(tenantWhere(w, tokens, owner, isNull(tokens.usedAt)));
 
 /** Invalidates all tokens of a course user. */
-export const voidTokens = (ctx: Ctx, tx: Tx, userId: number) => voidAll(ctx, tx, eq(tokens.userId, userId));
+export const voidTokens = (w: WriteCtx, userId: number) => voidAll(w, eq(tokens.userId, userId));
 
 /** Invalidates all tokens of an admin user at this provider. */
-export const voidAdminTokens = (ctx: Ctx, tx: Tx, adminUserId: number) =>
-  voidAll(ctx, tx, eq(tokens.adminUserId, adminUserId));
+export const voidAdminTokens = (w: WriteCtx, adminUserId: number) => voidAll(w, eq(tokens.adminUserId, adminUserId));

@@ -19,7 +19,7 @@ export const getBookingSettings = async (ctx: Ctx): Promise<BookingSettings> =>
 
 /** A partial update, also of the switches and texts. */
 export const updateBookingSettings = (ctx: Ctx, body: BookingSettingsBody): Promise<BookingSettings> =>
-  ctx.write(['school'], async (tx, now) => {
+  ctx.write(['school'], async ({ tx, now }) => {
     const { providerId } = ctx;
     const before = await findBookingSettings(ctx, tx);
     if (before === undefined) await tx.insert(bookingSettings).values({ providerId, createdAt: now, updatedAt: now });

@@ -2,7 +2,7 @@ import { and, desc, eq, inArray, isNull, like, ne, notLike, or, sql } from 'driz
 import { catalogPageUrl } from '../../../core/catalog-urls.ts';
 import { Problem } from '../../../core/errors.ts';
 import type { Tx } from '../../../database/client.ts';
-import type { Ctx } from '../../../database/context.ts';
+import type { Ctx, SchoolWrite, WriteCtx } from '../../../database/context.ts';
 import { courseDates } from '../../../database/tables/coursedates.ts';
 import {
   catalogNames,
@@ -41,17 +41,18 @@ export const getCatalogSettings = async (ctx: Ctx): Promise<CatalogSettings> =>
 
 /** A partial update, also of the theme and the fields. A catalog that is on has a slug: by default the school's. */
 export const updateCatalogSettings = (ctx: Ctx, body: CatalogSettingsChange): Promise<CatalogSettings> =>
-  ctx.write(['school', 'catalog'], async (tx, now) => {
+  ctx.write(['school', 'catalog'], async (w) => {
+    const { tx, now } = w;
     const { providerId } = ctx;
     const before = await findCatalogSettings(ctx, tx);
     const isEnabled = body.enabled ?? before?.isEnabled ?? false;
-    const slug = body.slug ?? (isEnabled && !before?.slug ? await proposeSlug(ctx, tx) : undefined);
-    if (slug !== undefined && slug !== before?.slug) await reserveName(ctx, tx, now, { slug });
+    const slug = body.slug ?? (isEnabled && !before?.slug ? await proposeSlug(w) : undefined);
+    if (slug !== undefined && slug !== before?.slug) await reserveName(w, { slug });
     if (body.host === new URL(ctx.settings.publicUrl).hostname && body.host !== before?.host)
       throw new Problem('invalid', 'The host name is that of PUBLIC_URL');
-    if (body.host != null && body.host !== before?.host) await reserveName(ctx, tx, now, { host: body.host });
+    if (body.host != null && body.host !== before?.host) await reserveName(w, { host: body.host });
     const host = body.host === undefined ? (before?.host ?? null) : body.host;
-    await releaseNames(ctx, tx, host);
+    await releaseNames(w, host);
     if (before === undefined) await tx.insert(catalogSettings).values({ providerId, createdAt: now, updatedAt: now });
     const changes = {
       isEnabled: body.enabled,
@@ -70,7 +71,7 @@ export const updateCatalogSettings = (ctx: Ctx, body: CatalogSettingsChange): Pr
   });
 
 /** The school's own slug, with its id where another school has that. */
-async function proposeSlug({ providerId }: School, tx: Tx) {
+async function proposeSlug({ providerId, tx }: SchoolWrite) {
   const [school] = await tx.select({ slug: providers.slug }).from(providers).where(eq(providers.id, providerId));
   const slug = school!.slug.slice(0, 50).replace(/-$/, '');
   const candidates = slug.length > 1 ? [slug, `${slug}-${providerId}`] : [];
@@ -85,7 +86,7 @@ const { name } = catalogNames;
 const takenTexts = { slug: 'Another school has this slug', host: 'Another school has this host name' };
 
 /** Throws if the name is another school's; a slug also if it was. Waits for a transaction that reserves the same name. */
-async function reserveName({ providerId }: School, tx: Tx, now: string, named: { slug: string } | { host: string }) {
+async function reserveName({ providerId, tx, now }: SchoolWrite, named: { slug: string } | { host: string }) {
   const [field, reserved] = Object.entries(named)[0] as [keyof typeof takenTexts, string];
   const { rowCount } = await tx
     .insert(catalogNames)
@@ -98,15 +99,15 @@ async function reserveName({ providerId }: School, tx: Tx, now: string, named: {
 const maxSlugs = 20;
 
 /** Deletes host names but the current one, and slugs but the newest. A slug has no dot. */
-async function releaseNames(school: School, tx: Tx, host: string | null) {
-  const former = tx
+async function releaseNames(w: SchoolWrite, host: string | null) {
+  const former = w.tx
     .select({ name })
     .from(catalogNames)
-    .where(tenantWhere(school, catalogNames, notLike(name, '%.%')))
+    .where(tenantWhere(w, catalogNames, notLike(name, '%.%')))
     .orderBy(desc(catalogNames.createdAt), name)
     .offset(maxSlugs);
   const isFormerHost = and(like(name, '%.%'), sql`${name} is distinct from ${host}`);
-  await tx.delete(catalogNames).where(tenantWhere(school, catalogNames, or(isFormerHost, inArray(name, former))));
+  await w.tx.delete(catalogNames).where(tenantWhere(w, catalogNames, or(isFormerHost, inArray(name, former))));
 }
 
 /** Only values that differ from their defaults are stored. */
@@ -133,10 +134,10 @@ const orNull = (text: string | null | undefined) => (text === undefined ? undefi
  * Sets `updated_at` of the dates that show a changed URL or title of their course, deleted ones too; returns false if
  * there are none. A date with a title of its own shows the URL alone, and that only with a catalog.
  */
-export async function touchDatesOfCourse(ctx: Ctx, tx: Tx, now: string, courseId: number, shown: 'url' | 'title') {
-  const isUrlShown = shown === 'url' && (await hasCatalog(ctx, tx));
+export async function touchDatesOfCourse(w: WriteCtx, courseId: number, shown: 'url' | 'title') {
+  const isUrlShown = shown === 'url' && (await hasCatalog(w, w.tx));
   const affected = isUrlShown ? undefined : isNull(courseDates.title);
-  const dates = tenantWhere(ctx, courseDates, eq(courseDates.courseId, courseId), affected);
-  const { rowCount } = await tx.update(courseDates).set({ updatedAt: now }).where(dates);
+  const dates = tenantWhere(w, courseDates, eq(courseDates.courseId, courseId), affected);
+  const { rowCount } = await w.tx.update(courseDates).set({ updatedAt: w.now }).where(dates);
   return rowCount !== 0;
 }

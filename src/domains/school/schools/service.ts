@@ -27,7 +27,7 @@ export async function getSchool(ctx: Ctx): Promise<School> {
 
 /** A partial update, except that `active` not sent is true. */
 export async function updateSchool(ctx: Ctx, body: SchoolBody): Promise<number> {
-  await ctx.write(['school'], async (tx, now) => {
+  await ctx.write(['school'], async ({ tx, now }) => {
     const changed = await tx.updateChanged(providers, eq(providers.id, ctx.providerId), toColumns(body), now);
     if (changed === 0) tx.rollbackNoChange();
   });
@@ -201,7 +201,9 @@ export async function createContext(database: Database, settings: Settings, prov
     settings,
     db: database.db,
     unlockedStore: database.unlocked,
-    write: (areas, work) => queued.write([providerId], areas, work),
+    write(areas, work) {
+      return queued.write([providerId], areas, (tx, now) => work({ ...this, tx, now }));
+    },
     writeNewProvider: (work) => queued.writeNewProvider(providerId, work),
   };
 }

@@ -179,7 +179,7 @@ async function toMessage({ ctx, cache }: Delivery, { payload }: ClaimedWebhook, 
  * school by its e-mail for administration, or its administrators without one.
  */
 const disableWebhook = (ctx: Ctx, { id, updatedAt, token }: ClaimedWebhook, reason: 'gone' | 'failing') =>
-  ctx.write(['school'], async (tx, now) => {
+  ctx.write(['school'], async ({ tx, now }) => {
     const isUnchanged = sql`${webhooks.updatedAt} = ${updatedAt}::timestamptz`;
     const isLeased = tenantWhere(ctx, webhooks, eq(webhooks.id, id), eq(webhooks.leasedBy, token), isUnchanged);
     const { rowCount } = await tx

@@ -1,9 +1,8 @@
 import { asc, desc, eq, sql } from 'drizzle-orm';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Ctx } from '../../../database/context.ts';
+import type { Ctx, WriteCtx } from '../../../database/context.ts';
 import { Problem } from '../../../core/errors.ts';
-import type { Tx } from '../../../database/client.ts';
 import { currentTime, transactionStart } from '../../../database/tables/columns.ts';
 import { providers } from '../../../database/tables/providers.ts';
 import { webhookDeliveries, webhooks, webhookTests } from '../../../database/tables/webhooks.ts';
@@ -50,7 +49,7 @@ export async function getWebhook(ctx: Ctx, id: number): Promise<Webhook> {
 export async function createWebhook(ctx: Ctx, body: WebhookBody, policy: CallPolicy): Promise<WithSecret> {
   const { providerId } = ctx;
   const host = await resolveHost(body.url, policy);
-  return ctx.write(['school'], async (tx, now) => {
+  return ctx.write(['school'], async ({ tx, now }) => {
     if ((await tx.$count(webhooks, tenantWhere(ctx, webhooks))) >= maxWebhooks)
       throw Problem.coded('too_many_items', `A school has at most ${maxWebhooks} webhooks`);
     const { id: position, clock: positionClock } = await findNewest({ ...ctx, db: tx });
@@ -70,55 +69,57 @@ export async function createWebhook(ctx: Ctx, body: WebhookBody, policy: CallPol
 /** Switched on again, a webhook continues where it stopped. */
 export async function updateWebhook(ctx: Ctx, id: number, body: WebhookChange, policy: CallPolicy): Promise<Webhook> {
   const address = body.url === undefined ? {} : { url: body.url, host: await resolveHost(body.url, policy) };
-  return ctx.write(['school'], async (tx, now) => {
-    const before = await lockWebhook(ctx, tx, id);
+  return ctx.write(['school'], async (w) => {
+    const before = await lockWebhook(w, id);
     const isRestarted = body.is_active === true && !before.isActive;
     // The next attempt is at once: the receiver is repaired, or it is another one.
     const isRenewed = body.is_active === true || (body.url !== undefined && body.url !== before.url);
     const restart = isRestarted ? { disabledAt: null, disabledReason: null } : {};
-    const changed = await tx.updateChanged(
+    const changed = await w.tx.updateChanged(
       webhooks,
       whereId(ctx, id),
       { ...toColumns(body), ...address, ...restart, ...(isRenewed ? { failingSince: null } : {}) },
-      now,
+      w.now,
     );
     if (changed > 0 && isRenewed)
-      await tx.update(webhooks).set({ attempts: 0, dueAt: transactionStart }).where(whereId(ctx, id));
-    const [row] = await tx.select().from(webhooks).where(whereId(ctx, id));
+      await w.tx.update(webhooks).set({ attempts: 0, dueAt: transactionStart }).where(whereId(ctx, id));
+    const [row] = await w.tx.select().from(webhooks).where(whereId(ctx, id));
     const updated = toWebhook(row!);
-    return changed === 0 ? tx.rollbackNoChange(updated) : updated;
+    return changed === 0 ? w.tx.rollbackNoChange(updated) : updated;
   });
 }
 
 /** Sends a `resync` of each of its resources before all else. Ends a lease, whose progress would replace them. */
 export const resyncWebhook = (ctx: Ctx, id: number): Promise<Webhook> =>
-  ctx.write(['school'], async (tx, now) => {
-    const { types } = await lockWebhook(ctx, tx, id);
-    const [changed] = await tx
+  ctx.write(['school'], async (w) => {
+    const { types } = await lockWebhook(w, id);
+    const [changed] = await w.tx
       .update(webhooks)
-      .set({ resyncs: toResyncs(types), dueAt: transactionStart, leasedBy: null, leasedUntil: null, updatedAt: now })
+      .set({ resyncs: toResyncs(types), dueAt: transactionStart, leasedBy: null, leasedUntil: null, updatedAt: w.now })
       .where(whereId(ctx, id))
       .returning();
     return toWebhook(changed!);
   });
 
 export const deleteWebhook = (ctx: Ctx, id: number): Promise<Webhook> =>
-  ctx.write(['school'], async (tx) => {
-    const before = await lockWebhook(ctx, tx, id);
-    await tx.delete(webhookDeliveries).where(tenantWhere(ctx, webhookDeliveries, eq(webhookDeliveries.webhookId, id)));
-    await tx.delete(webhooks).where(whereId(ctx, id));
+  ctx.write(['school'], async (w) => {
+    const before = await lockWebhook(w, id);
+    await w.tx
+      .delete(webhookDeliveries)
+      .where(tenantWhere(ctx, webhookDeliveries, eq(webhookDeliveries.webhookId, id)));
+    await w.tx.delete(webhooks).where(whereId(ctx, id));
     return toWebhook(before);
   });
 
 /** Returns the new secret; the one before it signs too for a day. */
 export const rotateSecret = (ctx: Ctx, id: number): Promise<WithSecret> =>
-  ctx.write(['school'], async (tx, now) => {
-    const { secret: previousSecret } = await lockWebhook(ctx, tx, id);
+  ctx.write(['school'], async (w) => {
+    const { secret: previousSecret } = await lockWebhook(w, id);
     const secret = newSigningSecret();
     const previousSecretExpiresAt = sql`${transactionStart} + ${`${overlapHours} hours`}::interval`;
-    const [changed] = await tx
+    const [changed] = await w.tx
       .update(webhooks)
-      .set({ secret, previousSecret, previousSecretExpiresAt, updatedAt: now })
+      .set({ secret, previousSecret, previousSecretExpiresAt, updatedAt: w.now })
       .where(whereId(ctx, id))
       .returning();
     return { ...toWebhook(changed!), secret };
@@ -212,8 +213,8 @@ async function resolveHost(url: string, policy: CallPolicy) {
 }
 
 /** The row, locked against the worker. */
-async function lockWebhook(ctx: Ctx, tx: Tx, id: number) {
-  const [row] = await tx.select().from(webhooks).where(whereId(ctx, id)).for('update');
+async function lockWebhook(w: WriteCtx, id: number) {
+  const [row] = await w.tx.select().from(webhooks).where(whereId(w, id)).for('update');
   if (!row) throw Problem.notFound('Webhook');
   return row;
 }

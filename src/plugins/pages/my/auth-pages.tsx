@@ -1,6 +1,5 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
-import type { Ctx } from '../../../database/context.ts';
-import type { Tx } from '../../../database/client.ts';
+import type { WriteCtx } from '../../../database/context.ts';
 import { getRoute } from '../../../http/route-name.ts';
 import {
   hashPassword,
@@ -56,15 +55,15 @@ export const authPages: FastifyPluginAsync<PageServices> = async (
     if (Object.keys(errors).length > 0) return sendPasswordForm(request, reply, owner, errors);
 
     const passwordHash = await hashPassword(password, ctx.fairnessKey);
-    const outcome = await ctx.write(['people'], async (tx) => {
-      const tokenOwner = await consumeToken(tx, 'password', token);
+    const outcome = await ctx.write(['people'], async (w) => {
+      const tokenOwner = await consumeToken(w.tx, 'password', token);
       if (!tokenOwner) {
-        tx.rollbackNoChange();
+        w.tx.rollbackNoChange();
         return;
       }
-      const secret = await storeOwnerPassword(ctx, tx, tokenOwner, passwordHash);
+      const secret = await storeOwnerPassword(w, tokenOwner, passwordHash);
       const previousSecret = cookie.read(request);
-      if (secret !== null && previousSecret !== undefined) await endSession(tx, previousSecret);
+      if (secret !== null && previousSecret !== undefined) await endSession(w.tx, previousSecret);
       return { secret };
     });
     if (!outcome) return sendLinkGone('password', request, reply);
@@ -95,18 +94,13 @@ export const authPages: FastifyPluginAsync<PageServices> = async (
 };
 
 /** Stores the password. Returns the secret of a new session, or null for admin users, who have no pages. */
-async function storeOwnerPassword(
-  ctx: Ctx,
-  tx: Tx,
-  { providerId, userId, adminUserId }: TokenOwner,
-  passwordHash: string,
-) {
+async function storeOwnerPassword(w: WriteCtx, { providerId, userId, adminUserId }: TokenOwner, passwordHash: string) {
   if (userId === null) {
-    await storeAdminPassword(tx, adminUserId!, passwordHash);
+    await storeAdminPassword(w.tx, adminUserId!, passwordHash);
     return null;
   }
-  await storePassword(ctx, tx, userId, passwordHash);
-  return openSession(tx, { providerId, userId });
+  await storePassword(w, userId, passwordHash);
+  return openSession(w.tx, { providerId, userId });
 }
 
 /** One page for used, expired and unknown tokens, so that it reveals nothing. */

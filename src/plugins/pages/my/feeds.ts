@@ -10,7 +10,7 @@ import { sameTenant, tenantWhere } from '../../../lists/tenant-scope.ts';
 
 /** Returns the secret of the address, of which only a hash is stored. An earlier address ends. */
 export const createFeed = (ctx: Ctx, userId: number): Promise<string> =>
-  ctx.write(['people'], async (tx, now) => {
+  ctx.write(['people'], async ({ tx, now }) => {
     const token = newProviderSecret(ctx.providerId);
     const feed = { hash: hashSecret(token), createdAt: now };
     const isPerson = tenantWhere(ctx, courseUsers, eq(courseUsers.id, userId), isNull(courseUsers.erasedAt));
@@ -25,7 +25,7 @@ export const createFeed = (ctx: Ctx, userId: number): Promise<string> =>
 const isFeedOf = (ctx: Ctx, userId: number) => tenantWhere(ctx, calendarFeeds, eq(calendarFeeds.userId, userId));
 
 export const endFeed = (ctx: Ctx, userId: number): Promise<void> =>
-  ctx.write(['people'], async (tx) => {
+  ctx.write(['people'], async ({ tx }) => {
     const { rowCount } = await tx.delete(calendarFeeds).where(isFeedOf(ctx, userId));
     if (rowCount === 0) tx.rollbackNoChange();
   });

@@ -72,12 +72,12 @@ export const linkPages: FastifyPluginAsync<PageServices> = async (app, { unlocke
     const answer = readField(request, 'answer');
     if (answer !== 'accept' && answer !== 'decline') throw Problem.invalidFields({ notValid: ['answer'] });
     const { ctx } = visit;
-    const isAnswered = await ctx.write(['dates', 'people', 'money'], async (tx, now) => {
+    const isAnswered = await ctx.write(['dates', 'people', 'money'], async (w) => {
       // Another person may have got the place, or the person another link.
       const change = answer === 'accept' ? acceptOffer : declineOffer;
-      const isCurrent = (await findLink(tx, 'offer', request.params.token)) !== undefined;
-      const state = isCurrent ? await change(ctx, tx, now, visit.participantId!) : undefined;
-      return state === undefined ? tx.rollbackNoChange(false) : true;
+      const isCurrent = (await findLink(w.tx, 'offer', request.params.token)) !== undefined;
+      const state = isCurrent ? await change(w, visit.participantId!) : undefined;
+      return state === undefined ? w.tx.rollbackNoChange(false) : true;
     });
     return sendOffer(request, reply, visit, isAnswered && answer === 'decline');
   });

@@ -104,12 +104,12 @@ export const personalPages: FastifyPluginAsync<PageServices> = async (app, servi
     if ('status' in verified) return sendForm(verified.status, { old: verified.error });
 
     const hashes = { from: verified.passwordHash, to: await hashPassword(password, ctx.fairnessKey) };
-    const secret = await ctx.write(['people'], async (tx) => {
-      if (!(await replacePassword(ctx, tx, userId, hashes))) {
-        tx.rollbackNoChange();
+    const secret = await ctx.write(['people'], async (w) => {
+      if (!(await replacePassword(w, userId, hashes))) {
+        w.tx.rollbackNoChange();
         return;
       }
-      return openSession(tx, { providerId: ctx.providerId, userId });
+      return openSession(w.tx, { providerId: ctx.providerId, userId });
     });
     // The old password was changed concurrently.
     if (!secret) return sendForm(400, { old: view.texts.wrongPassword });

@@ -165,6 +165,6 @@ async function createDemoProvider(
   });
   // A later import may use the same refs.
   const ctx = await createContext(database, settings, providerId);
-  await ctx.write(allAreas, (tx) => tx.delete(importRefs).where(tenantWhere(ctx, importRefs)));
+  await ctx.write(allAreas, ({ tx }) => tx.delete(importRefs).where(tenantWhere(ctx, importRefs)));
   return providerId;
 }

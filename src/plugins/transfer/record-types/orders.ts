@@ -144,7 +144,7 @@ export const order: BulkRecordType = {
     return agreedTotals(lines.map(toAgreedLine));
   },
   // A voucher's balance is that after its redemptions, so what it had spent before them is less.
-  async afterInsert({ providerId }, tx, ids, now) {
+  async afterInsert({ providerId, tx, now }, ids) {
     await tx.execute(payPaidOrders(providerId, ids));
     await tx.execute(updatePaidOrders(providerId, ids, now));
     // An older version exports credits without the campaign of their order.

@@ -170,13 +170,14 @@ export const participant: BulkRecordType = {
     attendance_marks: { form: 'list', owner: attendanceMarks.participantId, item: attendanceMark, maxItems: 10_000 },
   },
   // An older version exports the lines of credits without shares.
-  async afterAll({ pool }, { providerId, write }) {
+  async afterAll({ pool }, ctx) {
+    const { providerId } = ctx;
     const credits = await pool.query<{ id: number }>(creditsWithoutShares, [providerId]);
     const ids = credits.rows.map(({ id }) => id);
     for (let from = 0; from < ids.length; from += creditsPerLock) {
       const next = sql.param(ids.slice(from, from + creditsPerLock));
       const text = sql`select share_older_credits(${providerId}, id - 1, 1) from unnest(${next}::bigint[]) id`;
-      await write(allAreas, (tx) => tx.execute(text));
+      await ctx.write(allAreas, ({ tx }) => tx.execute(text));
     }
   },
   // An order shows its participants.

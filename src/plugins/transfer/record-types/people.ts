@@ -90,7 +90,7 @@ export const user: BulkRecordType = {
     return {};
   },
   // The interface does not show placeholders.
-  async afterInsert({ providerId }, tx, ids) {
+  async afterInsert({ providerId, tx }, ids) {
     await tx.execute(sql`
       delete from events where provider_id = ${providerId} and id >= first_event_id() and resource = 'courseuser'
         and resource_id = any(array(

@@ -86,10 +86,7 @@ const titleRecordType = (kind: 'tag' | 'label', table: typeof tags | typeof labe
   kind,
   schema: Type.Object({ title: Title() }),
   create: (_, ctx, { title }) =>
-    ctx.write(
-      ['catalog'],
-      async (tx, now) => (await resolveTags(ctx, tx, now, table, [{ title: title as string }]))[0]!,
-    ),
+    ctx.write(['catalog'], async (w) => (await resolveTags(w, table, [{ title: title as string }]))[0]!),
   export: (database, providerId) =>
     loadRows(
       database,
@@ -114,7 +111,7 @@ export const role: SingleRecordType = {
 };
 
 const findOrCreateRole = (ctx: Ctx, { title, description }: { title: string; description?: string }) =>
-  ctx.write(['people'], async (tx, now) => {
+  ctx.write(['people'], async ({ tx, now }) => {
     const { providerId } = ctx;
     const match = matchFolded(roles.title, title);
     const [found] = await tx
@@ -148,7 +145,7 @@ export const adminUser: SingleRecordType = {
     const { user } = await saveAdminUser(ctx, { ...(fields as AdminUserBody), role_ids, send_invite: false });
     const { firstname, lastname, position, phone, ...others } = fields as AdminUserBody;
     const { phone_prefix: phonePrefix, booking_email: bookingEmail } = others;
-    await ctx.write(['people'], (tx, now) =>
+    await ctx.write(['people'], ({ tx, now }) =>
       tx
         .update(adminMemberships)
         .set({ firstname, lastname, position, phonePrefix, phone, bookingEmail, updatedAt: now })

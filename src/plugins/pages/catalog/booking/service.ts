@@ -2,8 +2,7 @@ import { and, eq, isNull, sql } from 'drizzle-orm';
 import { hash } from 'node:crypto';
 import { deriveProviderSecret, hashSecret } from '../../../../core/secrets.ts';
 import type { DateSpan } from '../../../../core/date-format.ts';
-import type { Ctx } from '../../../../database/context.ts';
-import type { Tx } from '../../../../database/client.ts';
+import type { Ctx, WriteCtx } from '../../../../database/context.ts';
 import { loadServiceSecret } from '../../../../database/service-state.ts';
 import type { UnlockedStore } from '../../../../database/reader.ts';
 import { bookingLinks } from '../../../../database/tables/access.ts';
@@ -92,7 +91,8 @@ type FormPost = {
  */
 export async function bookByForm(ctx: Ctx, { key, fingerprint, ip, version, date, input }: FormPost): Promise<void> {
   const [token, address] = await Promise.all([toToken(ctx, key), hashAddress(ctx, ip)]);
-  await ctx.write(bookingAreas, async (tx, now) => {
+  await ctx.write(bookingAreas, async (w) => {
+    const { tx } = w;
     const { providerId } = ctx;
     const emails = listEmails(input);
     const receipts = await isMailSwitchedOn(ctx, tx, 'receipt');
@@ -100,8 +100,8 @@ export async function bookByForm(ctx: Ctx, { key, fingerprint, ip, version, date
       findPost(tx, providerId, key),
       // It remains longer than the record of the form.
       tx.$count(bookingLinks, tenantWhere(ctx, bookingLinks, eq(bookingLinks.hash, hashSecret(token)))),
-      countPosts(ctx, tx, address),
-      decideFormMails(ctx, tx, receipts ? emails : emails.slice(0, 1)),
+      countPosts(w, address),
+      decideFormMails(w, receipts ? emails : emails.slice(0, 1)),
     ]);
     if (known && !isPostOf(known, fingerprint)) throw new FormReused();
     if (known) {
@@ -118,7 +118,7 @@ export async function bookByForm(ctx: Ctx, { key, fingerprint, ip, version, date
     const assertAgreed = (quote: BookingQuote) => {
       if (toVersion(quote, date) !== version) throw new PriceChanged();
     };
-    const { summary } = await bookWithin(ctx, tx, now, input, [], { assertAgreed, mails });
+    const { summary } = await bookWithin(w, input, [], { assertAgreed, mails });
     const bookingId = Number(summary.booking_id);
     const mailed = emails.filter((_email, n) => isSent[n]);
     const recipients = sql`array(
@@ -136,14 +136,14 @@ const listEmails = ({ booker_email, participants = [] }: BookingInput) => [
 ];
 
 /** Counts the posts of an address, and its places that nobody has paid for, those of free courses too. */
-export async function countPosts(ctx: Ctx, tx: Tx, address: string) {
-  const ofAddress = tenantWhere(ctx, catalogPosts, eq(catalogPosts.addressHash, address));
+export async function countPosts(w: WriteCtx, address: string) {
+  const ofAddress = tenantWhere(w, catalogPosts, eq(catalogPosts.addressHash, address));
   const inLastHour = sql`${catalogPosts.createdAt} > ${currentTime} - interval '1 hour'`;
   const price = sql`${orders.totalBeforeDiscounts} - ${orders.totalDiscounts} + ${orders.totalVat}`;
   const isPaid = and(eq(orders.id, bookings.orderId), eq(orders.isPaid, true), sql`${price} > 0`);
   const [posts, [unpaid]] = await Promise.all([
-    tx.$count(catalogPosts, and(ofAddress, inLastHour)),
-    tx
+    w.tx.$count(catalogPosts, and(ofAddress, inLastHour)),
+    w.tx
       .select({ places: sql<number>`coalesce(sum(${catalogPosts.places}), 0)::int` })
       .from(catalogPosts)
       .innerJoin(bookings, sameTenant(bookings, catalogPosts, eq(bookings.id, catalogPosts.bookingId)))

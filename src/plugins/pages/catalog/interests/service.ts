@@ -22,10 +22,10 @@ export function listFaults({ name, email }: InterestForm) {
 /** As `POST /v2/courses/:id/interests`, within the limits of the visitor's address. Throws `AddressLimited`. */
 export async function requestByForm(ctx: Ctx, courseId: number, { name, email }: InterestForm, ip: string | undefined) {
   const address = await hashAddress(ctx, ip);
-  await ctx.write(interestAreas, async (tx, now) => {
-    const { posts } = await countPosts(ctx, tx, address);
+  await ctx.write(interestAreas, async (w) => {
+    const { posts } = await countPosts(w, address);
     if (posts >= formLimits.postsPerHour) throw new AddressLimited('posts');
     const body = { email: normalizeEmail(email), name: normalizeTitle(name), language: ctx.language };
-    await requestWithin(ctx, tx, now, courseId, body, address);
+    await requestWithin(w, courseId, body, address);
   });
 }
