@@ -21,12 +21,12 @@ type CountedEvents = Partial<Record<CommittedEvent, number>>;
 export type Audited = {
   affected: AffectedItems;
   /** Adds an item that the route does not name to the audit entry. Returns its id. */
-  recordAffected(itemId: number): number;
+  auditItem(itemId: number): number;
   /** Adds to a counter of the metrics if the transaction commits. */
   countEvents(event: CommittedEvent, count: number): void;
   /** Makes the transaction roll back, without an audit entry, once its work returns. Returns `result`. */
-  rollbackNoChange(): void;
-  rollbackNoChange<T>(result: T): T;
+  rollBack(): void;
+  rollBack<T>(result: T): T;
 };
 /** A provider id of null stands for shared data; `now` is the transaction's timestamp. */
 type Change = Pick<AffectedItems, 'changed' | 'itemIds'> & { providerIds: (number | null)[]; now: string };
@@ -35,14 +35,14 @@ export function createAudited(): Audited {
   const affected: AffectedItems = { changed: true, itemIds: [], events: {} };
   return {
     affected,
-    recordAffected(itemId) {
+    auditItem(itemId) {
       affected.itemIds.push(itemId);
       return itemId;
     },
     countEvents(event, count) {
       affected.events[event] = (affected.events[event] ?? 0) + count;
     },
-    rollbackNoChange<T>(result?: T) {
+    rollBack<T>(result?: T) {
       affected.changed = false;
       return result as T;
     },

@@ -1,6 +1,6 @@
 import type { Pool, PoolClient, PoolConfig } from 'pg';
 import { createAuditLog, type AuditContext, type AuditLog } from './audit-log.ts';
-import { createCounters, noteFailedWrite, type Counters } from './counters.ts';
+import { createCounters, countFailedWrite, type Counters } from './counters.ts';
 import type { QueueUsage } from './keyed-queue.ts';
 import { openPool, withTimeout, type PoolOptions } from './pool.ts';
 import type { Origin, SlowStatement } from './preparing-client.ts';
@@ -42,8 +42,8 @@ export type Database = UnitOfWork & {
   onSlowStatement(report: (statement: SlowStatement) => void): void;
   /** Returns this database with an audit log for its writes. */
   withAudit(auditContext: AuditContext): Database;
-  /** Returns this database with another fairness key for its writes in the queue. */
-  queuedAs(fairnessKey: number): Database;
+  /** Returns this database with another tenant queue key for its writes in the queue. */
+  queuedAs(tenantQueueKey: number): Database;
   /** Runs all writes of `work` in one transaction of at most a minute; only one process does so at a time. */
   atomically<T>(work: (database: Database) => Promise<T>): Promise<T>;
   /**
@@ -82,16 +82,16 @@ export function openDatabase(options: DatabaseOptions): Database {
     writes: queueUsage(),
   });
   const db = queryBuilderOn(batched);
-  // Fairness keys share the audit log: a command writes one entry per provider.
-  const databaseWith = (auditLog?: AuditLog, fairnessKey?: number): Database => ({
-    ...unitOfWork(auditLog, fairnessKey),
+  // Tenant queue keys share the audit log: a command writes one entry per provider.
+  const databaseWith = (auditLog?: AuditLog, tenantQueueKey?: number): Database => ({
+    ...unitOfWork(auditLog, tenantQueueKey),
     pool: batched,
     ...{ db, counters, usage },
     unlocked: db,
     unlockedFor: (origin) => storeWithOrigin(db, origin),
     onSlowStatement: (report) => void (reportSlow = report),
     ...(standby && { standby, openSnapshot: standby.openSnapshot }),
-    withAudit: (auditContext) => databaseWith(createAuditLog(auditContext), fairnessKey),
+    withAudit: (auditContext) => databaseWith(createAuditLog(auditContext), tenantQueueKey),
     queuedAs: (key) => databaseWith(auditLog, key),
     atomically: (work) =>
       runTransaction(pool, { lockUntil: performance.now() + minuteMs }, async (client) => {
@@ -107,11 +107,11 @@ export function openDatabase(options: DatabaseOptions): Database {
           ...{ db: txDb, unlocked: txDb },
         });
         return work(nestedDatabase(auditLog));
-      }).catch(noteFailedWrite(counters)),
+      }).catch(countFailedWrite(counters)),
     exclusively: (name, work) =>
       runTransaction(pool, { lockUntil: performance.now() + writeMs }, async (client) =>
         (await tryLock(client, name)) ? work(client) : undefined,
-      ).catch(noteFailedWrite(counters)),
+      ).catch(countFailedWrite(counters)),
     async close() {
       await Promise.all([pool.end(), standby?.close()]);
     },

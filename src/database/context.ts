@@ -55,7 +55,7 @@ export type Ctx = {
    * Root of the parent chain; a root and its sub-schools share the rate limit and the queue slots. Negative with
    * publishable keys, which have a share of their own.
    */
-  fairnessKey: number;
+  tenantQueueKey: number;
   /** The tenant's clock at authentication, in PostgreSQL's format with microseconds. */
   version: string;
   /** Absent outside requests. */
@@ -86,7 +86,7 @@ export const getSchoolId = ({ providerId, publishableFor }: Pick<Ctx, 'providerI
   publishableFor?.id ?? providerId;
 
 /** Repeats a write until it returns something, so that each holds the lock for a short time only. */
-export async function writeInSlices<T>(
+export async function writeInBatches<T>(
   ctx: Ctx,
   areas: Areas,
   work: (w: WriteCtx, isFirst: boolean) => Promise<T | undefined>,

@@ -22,7 +22,7 @@ const diskFullMs = 60_000;
 export const isDiskFull = ({ diskFullAt }: Counters) => performance.now() - diskFullAt < diskFullMs;
 
 /** Notes a failed write whose reason is a full disk, and throws its error. */
-export const noteFailedWrite = (counters: Counters) => (error: unknown) => {
+export const countFailedWrite = (counters: Counters) => (error: unknown) => {
   if (getErrorCode(error) === '53100') counters.diskFullAt = performance.now();
   throw error;
 };

@@ -1,9 +1,9 @@
 import { QueueTimeoutError } from '../core/database-errors.ts';
 
-type Entry = { keys: number[]; fairnessKey: number | undefined; start: () => void; queuedAt?: number };
+type Entry = { keys: number[]; tenantQueueKey: number | undefined; start: () => void; queuedAt?: number };
 
 /** `onWait` is called if the work has to wait, with a function that cancels it. */
-type QueueOptions = { fairnessKey?: number | undefined; onWait?: (cancel: () => void) => void };
+type QueueOptions = { tenantQueueKey?: number | undefined; onWait?: (cancel: () => void) => void };
 
 type Limits = { slots: number; waiting: number; waitMs: number };
 
@@ -15,7 +15,7 @@ class KeyedQueue {
   readonly #busyKeys = new Set<number>();
   readonly #waiting = new Set<Entry>();
   readonly #running = new Set<Entry>();
-  /** Start number of each fairness key's latest entry; cleared when the queue is idle. */
+  /** Start number of each tenant queue key's latest entry; cleared when the queue is idle. */
   readonly #lastStarts = new Map<number, number>();
   #starts = 0;
   #started = 0;
@@ -42,27 +42,28 @@ class KeyedQueue {
         for (const key of entry.keys) reserved.add(key);
         continue;
       }
-      if (entry.fairnessKey === undefined) return entry;
-      const active = this.#countEntries(this.#running, entry.fairnessKey);
-      const lastStart = this.#lastStarts.get(entry.fairnessKey) ?? 0;
+      if (entry.tenantQueueKey === undefined) return entry;
+      const active = this.#countEntries(this.#running, entry.tenantQueueKey);
+      const lastStart = this.#lastStarts.get(entry.tenantQueueKey) ?? 0;
       if (!best || (active - best.active || lastStart - best.lastStart) < 0) best = { entry, active, lastStart };
     }
     return best?.entry;
   }
 
-  #countEntries(entries: Set<Entry>, fairnessKey: number) {
+  #countEntries(entries: Set<Entry>, tenantQueueKey: number) {
     let count = 0;
-    for (const entry of entries) if (entry.fairnessKey === fairnessKey) count += 1;
+    for (const entry of entries) if (entry.tenantQueueKey === tenantQueueKey) count += 1;
     return count;
   }
 
-  /** True if the queue is over its limit and the fairness key has more than an equal share of it. */
-  #exceedsShare({ fairnessKey }: Entry) {
+  /** True if the queue is over its limit and the tenant queue key has more than an equal share of it. */
+  #exceedsShare({ tenantQueueKey }: Entry) {
     if (this.#waiting.size <= this.#limits.waiting) return false;
-    if (fairnessKey === undefined) return true;
-    const fairnessKeys = new Set([...this.#waiting].map((entry) => entry.fairnessKey));
+    if (tenantQueueKey === undefined) return true;
+    const tenantQueueKeys = new Set([...this.#waiting].map((entry) => entry.tenantQueueKey));
     return (
-      this.#countEntries(this.#waiting, fairnessKey) > Math.max(1, Math.floor(this.#limits.waiting / fairnessKeys.size))
+      this.#countEntries(this.#waiting, tenantQueueKey) >
+      Math.max(1, Math.floor(this.#limits.waiting / tenantQueueKeys.size))
     );
   }
 
@@ -70,7 +71,7 @@ class KeyedQueue {
     this.#running.add(entry);
     this.#started += 1;
     if (entry.queuedAt !== undefined) this.#waitedMs += performance.now() - entry.queuedAt;
-    if (entry.fairnessKey !== undefined) this.#lastStarts.set(entry.fairnessKey, (this.#starts += 1));
+    if (entry.tenantQueueKey !== undefined) this.#lastStarts.set(entry.tenantQueueKey, (this.#starts += 1));
     for (const key of entry.keys) this.#busyKeys.add(key);
     entry.start();
   }
@@ -119,8 +120,8 @@ class KeyedQueue {
     };
   }
 
-  async enqueue<T>(keys: number[], work: () => Promise<T>, { fairnessKey, onWait }: QueueOptions = {}): Promise<T> {
-    const entry: Entry = { keys, fairnessKey, start: () => undefined };
+  async enqueue<T>(keys: number[], work: () => Promise<T>, { tenantQueueKey, onWait }: QueueOptions = {}): Promise<T> {
+    const entry: Entry = { keys, tenantQueueKey, start: () => undefined };
     await this.#waitForStart(entry, onWait);
     try {
       return await work();
@@ -132,7 +133,7 @@ class KeyedQueue {
 
 /**
  * A queue that runs one piece of work per key and `slots` altogether; at most `waiting` entries wait, for `waitMs` each.
- * First in, first out without fairness keys; with them, the fairness key with the fewest running entries is next, then
+ * First in, first out without tenant queue keys; with them, the tenant queue key with the fewest running entries is next, then
  * the least recently served one. Writes queue by provider before they take a connection, or one provider could hold all.
  */
 export function createKeyedQueue(limits: Limits) {

@@ -5,7 +5,7 @@ import { classifyError, getErrorCode, isPreparedStatementError, QueueTimeoutErro
 import { Problem } from '../core/errors.ts';
 import type { Areas } from './areas.ts';
 import { createAudited, type Audited, type AuditLog } from './audit-log.ts';
-import { noteFailedWrite, retryReason, type Counters } from './counters.ts';
+import { countFailedWrite, retryReason, type Counters } from './counters.ts';
 import { createKeyedQueue } from './keyed-queue.ts';
 import type { Origin } from './preparing-client.ts';
 import { queryBuilderOn } from './reader.ts';
@@ -16,7 +16,7 @@ import { createUpdateChanged, type UpdateChanged } from './update-changed.ts';
  * 1. Queue: at most one write per provider, and `slots` writes altogether, hold a database connection.
  * 2. `begin`, then the lock of the provider's row, which returns the transaction's timestamp.
  * 3. The caller's work, with the transaction and that timestamp.
- * 4. The audit entry and `commit`; `rollback` if the work failed or called `rollbackNoChange`.
+ * 4. The audit entry and `commit`; `rollback` if the work failed or called `rollBack`.
  * Steps 2 to 4 are retried after a serialization failure, a deadlock, a lock timeout or a lost prepared statement.
  */
 
@@ -78,7 +78,7 @@ type UnitOfWorkOptions = { waitMs: number; workMs: number; slots: number; counte
 
 /**
  * Returns a function that creates the unit of work of an audit log, and the usage of its queue. `waitMs` bounds the queue, the lock and all retries
- * together; a transaction that is still open `workMs` later is aborted. `fairnessKey` defaults to the first provider.
+ * together; a transaction that is still open `workMs` later is aborted. `tenantQueueKey` defaults to the first provider.
  */
 export function createUnitOfWork(pool: Pool, { waitMs, workMs, slots, counters }: UnitOfWorkOptions) {
   const enqueue = createKeyedQueue({ slots, waiting: 1_000, waitMs });
@@ -91,17 +91,17 @@ export function createUnitOfWork(pool: Pool, { waitMs, workMs, slots, counters }
       // Pipelined: if the entry fails, the commit behind it rolls back.
       (client, { change }) =>
         change.changed ? Promise.all([auditLog?.record(client, change), commit(client)]) : rollback(client),
-    ).catch(noteFailedWrite(counters));
+    ).catch(countFailedWrite(counters));
     auditLog?.onCommit(change);
     if (change.changed) addEvents(counters, change.events);
     return result;
   }
 
-  const unitOfWork = (auditLog?: AuditLog, fairnessKey?: number): UnitOfWork =>
+  const unitOfWork = (auditLog?: AuditLog, tenantQueueKey?: number): UnitOfWork =>
     toUnitOfWork((task) => {
       const lockUntil = performance.now() + waitMs;
       const run = () => withRetry(lockUntil, counters, () => tryTask(task, lockUntil, auditLog));
-      return enqueue(task.queueKeys, run, { fairnessKey: fairnessKey ?? task.queueKeys[0] });
+      return enqueue(task.queueKeys, run, { tenantQueueKey: tenantQueueKey ?? task.queueKeys[0] });
     });
   return { unitOfWork, queueUsage: enqueue.usage };
 }

@@ -99,7 +99,7 @@ export function withKey<T>(
     const { tx, now } = w;
     // Under the lock, so that a concurrent request with the key has finished.
     const record = await findAnswer(tx, providerId, hashes, onReplay);
-    if (record) return tx.rollbackNoChange(record.answer as T);
+    if (record) return tx.rollBack(record.answer as T);
     const result = await work(w);
     // More slices follow a write without a result; the last one is stored.
     const isStored = tx.affected.changed && result !== undefined && request.method === 'POST';

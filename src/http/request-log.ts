@@ -15,7 +15,7 @@ function parseTraceId(traceparent: Header) {
 }
 
 /** The header for a call within the request: unchanged, or absent unless it is valid. */
-export const passOnTraceparent = (traceparent: Header): { traceparent?: string } =>
+export const propagateTraceparent = (traceparent: Header): { traceparent?: string } =>
   parseTraceId(traceparent) === undefined ? {} : { traceparent: traceparent as string };
 
 export type RequestLogMode = 'all' | 'errors' | 'off';

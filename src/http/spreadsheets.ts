@@ -47,8 +47,8 @@ export function decorateSpreadsheets(app: FastifyInstance, { findKey, buckets, a
   app.decorateRequest('spreadsheet', null);
   app.decorate('admitNextPage', async (request: FastifyRequest, signal: AbortSignal) => {
     const { ctx, headers, ip } = request;
-    const ofAddress = ctx.publishableFor && [addressBuckets?.(request, 'read'), buckets(ctx.fairnessKey, request)];
-    for (const bucket of [...(ofAddress ?? []), buckets(ctx.fairnessKey)])
+    const ofAddress = ctx.publishableFor && [addressBuckets?.(request, 'read'), buckets(ctx.tenantQueueKey, request)];
+    for (const bucket of [...(ofAddress ?? []), buckets(ctx.tenantQueueKey)])
       if (bucket) await waitForToken(bucket, signal);
     const key = await findKey(headers['x-api-key'], ip);
     if (!key || (ctx.publishableFor && !key.is_active)) throw new Problem('unauthenticated', 'Wrong API Key');

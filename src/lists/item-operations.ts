@@ -30,7 +30,7 @@ export function itemOperations<View, Body extends object, Change extends object>
       const { tx, now } = w;
       if ((await tx.$count(table, match(ctx, id))) === 0) throw Problem.notFound(item);
       const values = await toValues(w);
-      if ((await tx.updateChanged(table, match(ctx, id), values, now)) === 0) tx.rollbackNoChange();
+      if ((await tx.updateChanged(table, match(ctx, id), values, now)) === 0) tx.rollBack();
     });
     await Problem.mapConstraints(constraints, work);
     return reload(ctx, id);
@@ -46,7 +46,7 @@ export function itemOperations<View, Body extends object, Change extends object>
           const { tx, now } = w;
           await references.assertKnown(body, { ctx, reader: tx });
           const own = { providerId: ctx.providerId, createdAt: now, updatedAt: now };
-          const id = tx.recordAffected(await insert(tx, { ...toColumns(body), ...own }));
+          const id = tx.auditItem(await insert(tx, { ...toColumns(body), ...own }));
           await writeLinks?.(w, id, body);
           return reload({ ...ctx, db: tx }, id);
         }),

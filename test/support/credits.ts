@@ -4,7 +4,7 @@ import {
   deductFee,
   hasRest,
   lineAmounts,
-  restOf,
+  toRemainder,
   takePart,
   toCreditLine,
   type CreditedPart,
@@ -44,7 +44,7 @@ const toLine = ({ quantity, price, discount, vat }: CreditedOrder['lines'][numbe
   vatRounding: '0',
 });
 
-const take = ({ kind, share }: Step['parts'][number], line: Line, rest: ReturnType<typeof restOf>) => {
+const take = ({ kind, share }: Step['parts'][number], line: Line, rest: ReturnType<typeof toRemainder>) => {
   if (kind === 'none') return undefined;
   if (kind === 'rest') return takePart(line, rest, {});
   if (kind === 'items')
@@ -58,7 +58,7 @@ export function creditWhole({ lines: described, steps }: CreditedOrder): string[
   const lines = described.map(toLine);
   const credits = lines.map((): Line[] => []);
   const wrong: string[] = [];
-  const restAt = (n: number) => restOf(lines[n]!, credits[n]!);
+  const restAt = (n: number) => toRemainder(lines[n]!, credits[n]!);
   const isWithin = (value: bigint, whole: bigint) => value >= 0n && value <= whole;
 
   const credit = (feeShare: number, choose: (n: number) => CreditedPart | undefined) => {

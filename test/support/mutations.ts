@@ -64,7 +64,7 @@ export const mutations: Record<string, Mutation> = {
     says: /to match object \{ requests: 5/,
   },
   'the limit of a provider is not found': {
-    changes: [['src/http/auth/rate-limit.ts', 'limits.get(Math.abs(fairnessKey)) ??', '']],
+    changes: [['src/http/auth/rate-limit.ts', 'limits.get(Math.abs(tenantQueueKey)) ??', '']],
     ...{ file: 'test/api/http/rate-limit.test.ts', title: 'a limit of its own replaces that of the server' },
     says: /\[ 5, 4, 1 \] to deeply equal \[ 2, 1, 1 \]/,
   },

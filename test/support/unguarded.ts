@@ -19,7 +19,7 @@ const changes = {
   /** One write of a provider at a time in a process. */
   queue: {
     file: /database\/unit-of-work\.ts$/,
-    from: 'enqueue(task.queueKeys, run, { fairnessKey: fairnessKey ?? task.queueKeys[0] })',
+    from: 'enqueue(task.queueKeys, run, { tenantQueueKey: tenantQueueKey ?? task.queueKeys[0] })',
     to: 'run()',
   },
   /** The lock of work that one process of many does. */
@@ -39,7 +39,7 @@ const changes = {
   /** A voucher pays no more than its balance. */
   voucherBalance: { file: /bookings\/booking\/sql\.ts$/, from: ' and balance >= :amount', to: '' },
   /** The check that a locked interest is not notified yet. */
-  toldOnce: {
+  notifiedOnce: {
     file: /interests\/sql\.ts$/,
     from: "where i.provider_id = :providerId and ${isDue('i')} and",
     to: 'where i.provider_id = :providerId and',

@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { restOf, takePart, toCreditLine, type Line, type Part } from '../../src/domains/orders/credits/line-service.ts';
+import {
+  toRemainder,
+  takePart,
+  toCreditLine,
+  type Line,
+  type Part,
+} from '../../src/domains/orders/credits/line-service.ts';
 import { creditedOrders, creditWhole } from '../support/credits.ts';
 import { runs } from '../support/property-runs.ts';
 
@@ -13,7 +19,7 @@ const line: Line = {
 function creditAll(of: Line, parts: Part[]) {
   const credits: Line[] = [];
   for (const part of parts) {
-    const rest = restOf(of, credits);
+    const rest = toRemainder(of, credits);
     const taken = takePart(of, rest, part);
     if (taken === undefined) return [...credits, undefined];
     credits.push(toCreditLine(of, rest, taken));

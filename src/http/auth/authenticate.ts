@@ -92,7 +92,7 @@ function createRequestContext(
     ...(isPublishable && { publishableFor: { id, isActive, origins: origins ?? [], quarter } }),
     key: { id: key.key_id, profile: key.profile },
     // Anyone can copy a publishable key, so its requests take no share of the school's own programs.
-    fairnessKey: isPublishable ? -key.fairness_key : key.fairness_key,
+    tenantQueueKey: isPublishable ? -key.fairness_key : key.fairness_key,
     version: key.version,
     versions: key,
     language: preferredLanguage(request.headers['accept-language'], settings.defaultLanguage),

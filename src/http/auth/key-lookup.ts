@@ -72,7 +72,7 @@ export function createKeyLookup({ unlocked }: Pick<Database, 'unlocked'>): KeyLo
         if (found) known.set(hash, true);
         return found;
       },
-      { fairnessKey: crc32(normalizeIP(address)) },
+      { tenantQueueKey: crc32(normalizeIP(address)) },
     );
 
   async function findKey(key: Key, address: string | undefined) {

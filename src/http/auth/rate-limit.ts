@@ -14,9 +14,9 @@ export type Rate = { perSecond: number; burst: number };
  * The bucket of a school and its sub-schools, for both interfaces, or what a visitor may take of it; undefined without a
  * limit.
  */
-export type RateBuckets = (fairnessKey: number, visitor?: FastifyRequest) => TokenBucket | undefined;
-/** The limit of a school and its sub-schools. A publishable key has the negative fairness key of its school. */
-export type FindRate = (fairnessKey: number) => Rate | undefined;
+export type RateBuckets = (tenantQueueKey: number, visitor?: FastifyRequest) => TokenBucket | undefined;
+/** The limit of a school and its sub-schools. A publishable key has the negative tenant queue key of its school. */
+export type FindRate = (tenantQueueKey: number) => Rate | undefined;
 /** The bucket of an address; the purposes have one each. */
 export type AddressBuckets = (request: FastifyRequest, purpose: 'read' | 'preflight') => TokenBucket;
 
@@ -35,11 +35,11 @@ function createBuckets() {
 
 export function createRateBuckets(findRate: FindRate): RateBuckets {
   const [getBucket, getShare] = [createBuckets(), createBuckets()];
-  return (fairnessKey, visitor) => {
-    const rate = findRate(fairnessKey);
-    if (!rate || !visitor) return rate && getBucket(fairnessKey, rate);
+  return (tenantQueueKey, visitor) => {
+    const rate = findRate(tenantQueueKey);
+    if (!rate || !visitor) return rate && getBucket(tenantQueueKey, rate);
     const quarter = { perSecond: rate.perSecond / 4, burst: Math.max(1, rate.burst / 4) };
-    return getShare(`${fairnessKey} ${toAddressKey(visitor.ip)}`, quarter);
+    return getShare(`${tenantQueueKey} ${toAddressKey(visitor.ip)}`, quarter);
   };
 }
 
@@ -96,16 +96,16 @@ export function limitPublishableByAddress(app: FastifyInstance, buckets: Address
 export function limitRate(app: FastifyInstance, buckets: RateBuckets) {
   app.addHook('preParsing', (request, _reply, _payload, done) => {
     const ctx = contextIn(request);
-    const share = ctx?.publishableFor && buckets(ctx.fairnessKey, request);
+    const share = ctx?.publishableFor && buckets(ctx.tenantQueueKey, request);
     if (share) takeAddressToken(share);
-    const bucket = ctx && buckets(ctx.fairnessKey);
+    const bucket = ctx && buckets(ctx.tenantQueueKey);
     if (bucket) takeToken(bucket);
     done();
   });
 
   app.addHook('onSend', (request, reply, payload, done) => {
     const ctx = contextIn(request);
-    const bucket = ctx && buckets(ctx.fairnessKey);
+    const bucket = ctx && buckets(ctx.tenantQueueKey);
     if (bucket) {
       if (reply.statusCode === 304) bucket.content += notModifiedRefund;
       bucket.drip();
@@ -136,7 +136,7 @@ function getHeaders({ content, bucketSize, tokensPerInterval }: TokenBucket) {
 /** The limits of single providers, which replace `defaultRate`; read again by `load`. */
 export function createProviderLimits(defaultRate: Rate | undefined) {
   let limits = new Map<number, Rate>();
-  const findRate: FindRate = (fairnessKey) => limits.get(Math.abs(fairnessKey)) ?? defaultRate;
+  const findRate: FindRate = (tenantQueueKey) => limits.get(Math.abs(tenantQueueKey)) ?? defaultRate;
   return {
     findRate,
     async load({ db }: Pick<Database, 'db'>) {

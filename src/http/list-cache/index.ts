@@ -7,7 +7,7 @@ import { handleConditionalGet, matchAnyTag, type Identify, type ReadAreas } from
 import { withSpreadsheet, type ReadableList } from '../spreadsheets.ts';
 import { createListLimiter, acquireSlot, releaseSlot, type ListLimits } from './list-limiter.ts';
 import { createPageHintCache, createResponseCache, type ResponseCache } from './response-cache.ts';
-import { failInFlight, shareInFlight, storeResponse } from './single-flight.ts';
+import { failInFlight, coalesceRequests, storeResponse } from './single-flight.ts';
 import { openListSnapshot } from './snapshots.ts';
 
 export type { ListLimits };
@@ -122,7 +122,7 @@ type AsyncHook = (request: FastifyRequest) => Promise<void>;
 
 const cachedHooks = (first: (ReturnType<typeof handleConditionalGet> | AsyncHook)[], last: AsyncHook[] = []) => ({
   config: { hasEtag: true as const },
-  preHandler: [begin, ...first, acquireSlot, shareInFlight, ...last, openListSnapshot],
+  preHandler: [begin, ...first, acquireSlot, coalesceRequests, ...last, openListSnapshot],
   onSend: [releaseSlot, storeResponse, matchAnyTag],
   onError: failInFlight,
 });

@@ -30,7 +30,7 @@ export function acquireSlot(request: FastifyRequest, reply: FastifyReply, done: 
       });
     });
   limiter([], hold, {
-    fairnessKey: request.ctx.fairnessKey,
+    tenantQueueKey: request.ctx.tenantQueueKey,
     onWait: (cancel) => reply.raw.once('close', cancel),
   }).catch((error: unknown) => {
     if (!reply.raw.destroyed) done(error as Error);
@@ -45,7 +45,7 @@ export function runInSlot<T>(
 ): Promise<T> {
   const { limiter, acceptGate } = server.listCache;
   const start = () => new Promise<void>(acceptGate).then(work);
-  return limiter ? limiter([], start, { fairnessKey: ctx.fairnessKey, onWait }) : start();
+  return limiter ? limiter([], start, { tenantQueueKey: ctx.tenantQueueKey, onWait }) : start();
 }
 
 /** In onSend, once the response is serialized; a slow client occupies neither a slot nor a connection. */

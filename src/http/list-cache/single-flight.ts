@@ -35,7 +35,7 @@ export function serveFromCache(
  * A preHandler behind the concurrency limit: looks again, and registers this request as the one that computes the
  * response. Aborted requests finish as well, so onSend or onError settles it.
  */
-export function shareInFlight(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) {
+export function coalesceRequests(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) {
   const { responses } = request.server.listCache;
   const state = request.listCache!;
   if (!responses || state.cacheKey === undefined) {
@@ -48,7 +48,7 @@ export function shareInFlight(request: FastifyRequest, reply: FastifyReply, done
     void sendResponse(reply, response);
   } else if (pending) {
     state.release?.();
-    const retry = (error?: Error) => (error ? done(error) : shareInFlight(request, reply, done));
+    const retry = (error?: Error) => (error ? done(error) : coalesceRequests(request, reply, done));
     pending.then((one) => (one ? void sendResponse(reply, one) : acquireSlot(request, reply, retry)), done);
   } else {
     if (request.method === 'GET') state.settle = responses.start(state.cacheKey);

@@ -9,7 +9,7 @@ export const backupCheck: SystemCheck = {
   check: 'backup',
   async run({ pool, config }) {
     const { hasBackups, isBackupUndecided } = config.of(backupSettings);
-    if (hasBackups) return judgeBackup(await findLastBackup(pool));
+    if (hasBackups) return assessBackup(await findLastBackup(pool));
     return [
       isBackupUndecided
         ? warning(backupUndecided)
@@ -18,7 +18,7 @@ export const backupCheck: SystemCheck = {
   },
 };
 
-export function judgeBackup({
+export function assessBackup({
   ageSeconds: age,
   lastRestoreTest,
   file,

@@ -57,11 +57,11 @@ export const mailCheck: SystemCheck = {
       .select({ purposes: sql<string | null>`string_agg(distinct ${outbox.purpose}, ', ')` })
       .from(outbox)
       .where(wasUnknown);
-    return judgeMails(mails?.oldest ?? null, failed, unknown?.purposes);
+    return assessMails(mails?.oldest ?? null, failed, unknown?.purposes);
   },
 };
 
-export const judgeMails = (oldest: number | null, failed: number, unknown: string | null = null) =>
+export const assessMails = (oldest: number | null, failed: number, unknown: string | null = null) =>
   found([
     oldest === null
       ? ok('No mail waits')
@@ -77,14 +77,14 @@ export const webhookCheck: SystemCheck = {
     if (config.of(deliverySettings).WEBHOOKS === 'off') return [skipped('WEBHOOKS=off sends nothing')];
     const unencrypted = await countUnencrypted(pool);
     return found([
-      ...judgeWebhooks(await readWebhookStates(pool)),
+      ...assessWebhooks(await readWebhookStates(pool)),
       unencrypted > 0 && warning(`${unencrypted} webhooks send personal data over plain http`),
     ]);
   },
 };
 
 /** A webhook whose endpoint fails is not the operator's to repair, so it is never an error. */
-export function judgeWebhooks(states: WebhookState[]) {
+export function assessWebhooks(states: WebhookState[]) {
   const find = (state: WebhookState['state']) => states.find((one) => one.state === state);
   const late = find('working')?.oldestSeconds ?? null;
   const failing = find('failing');

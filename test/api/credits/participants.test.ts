@@ -235,7 +235,7 @@ test.each<[string, string, object[]]>([
   const shares = () =>
     write(me, async (tx) => {
       const found = tx.execute(`select * from order_line_participants where provider_id = ${me.id} order by 2, 3`);
-      return tx.rollbackNoChange((await found).rows);
+      return tx.rollBack((await found).rows);
     });
   const before = await shares();
   const found = await differences(me);

@@ -2,15 +2,15 @@ import { readFileSync } from 'node:fs';
 import { Client } from 'pg';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { backupApplication } from '../../../src/database/client.ts';
-import { judgeBackup } from '../../../src/plugins/backup/watched.ts';
+import { assessBackup } from '../../../src/plugins/backup/watched.ts';
 import { backupSettings } from '../../../src/plugins/backup/settings.ts';
-import { judgeMails, judgeWebhooks, mailConditions } from '../../../src/plugins/delivery/watched.ts';
-import { judgeClock, checkSystem, listChecks, judgeRole } from '../../../src/plugins/operations/doctor/system.ts';
+import { assessMails, assessWebhooks, mailConditions } from '../../../src/plugins/delivery/watched.ts';
+import { assessClock, checkSystem, listChecks, assessRole } from '../../../src/plugins/operations/doctor/system.ts';
 import { loadWatched } from '../../../src/interfaces/plugin/define-plugin.ts';
 import { formatAge, type CheckContext, type Finding } from '../../../src/interfaces/plugin/checks.ts';
-import { judgeConnections, judgeTables, judgeTransactions } from '../../../src/plugins/operations/doctor/load.ts';
+import { assessConnections, assessTables, assessTransactions } from '../../../src/plugins/operations/doctor/load.ts';
 import { findBroken } from '../../../src/plugins/operations/doctor/promises.ts';
-import { judgeCollations, judgeSettings, judgeVersion } from '../../../src/plugins/operations/doctor/server.ts';
+import { assessCollations, assessSettings, assessVersion } from '../../../src/plugins/operations/doctor/server.ts';
 import { plugins } from '../../../src/plugins.ts';
 import { readConfig } from '../../support/config.ts';
 import { asAdmin, connectionTo, openTestDatabase, ownDatabase } from '../../support/test-app.ts';
@@ -124,20 +124,20 @@ const waitingWebhook = `begin;
 const levels = (results: { level: string }[]) => results.map(({ level }) => level);
 
 test('an old version is an error, one that was not tested a warning', () => {
-  const level = (major: number) => judgeVersion(major, `${major}.1`).level;
+  const level = (major: number) => assessVersion(major, `${major}.1`).level;
   expect([14, 15, 16, 17, 18, 19].map(level)).toEqual(['error', 'ok', 'ok', 'ok', 'ok', 'warning']);
-  expect(judgeVersion(18, '18.4')).toEqual({ level: 'ok', message: 'PostgreSQL 18.4' });
+  expect(assessVersion(18, '18.4')).toEqual({ level: 'ok', message: 'PostgreSQL 18.4' });
 });
 
 test('settings that lose data are errors', () => {
   const right = { synchronous_commit: 'on', fsync: 'on', full_page_writes: 'on', autovacuum: 'on' };
-  expect(levels(judgeSettings(right))).toEqual(['ok']);
-  expect(levels(judgeSettings({ ...right, synchronous_commit: 'remote_write' }))).toEqual(['ok']);
-  expect(levels(judgeSettings({ ...right, synchronous_commit: 'off', full_page_writes: 'off' }))).toEqual([
+  expect(levels(assessSettings(right))).toEqual(['ok']);
+  expect(levels(assessSettings({ ...right, synchronous_commit: 'remote_write' }))).toEqual(['ok']);
+  expect(levels(assessSettings({ ...right, synchronous_commit: 'off', full_page_writes: 'off' }))).toEqual([
     'error',
     'warning',
   ]);
-  expect([judgeSettings({ ...right, fsync: 'off' }), judgeSettings({ ...right, fsync: 'off' }, true)]).toMatchObject([
+  expect([assessSettings({ ...right, fsync: 'off' }), assessSettings({ ...right, fsync: 'off' }, true)]).toMatchObject([
     [{ level: 'error' }],
     [{ level: 'warning' }],
   ]);
@@ -145,7 +145,7 @@ test('settings that lose data are errors', () => {
 
 test('the last backup is judged by its age, and by its restore for a test', () => {
   const judge = (ageSeconds: number | null, lastRestoreTest: 'passed' | 'failed' | 'skipped' | null = null) =>
-    levels(judgeBackup({ ageSeconds, lastRestoreTest }));
+    levels(assessBackup({ ageSeconds, lastRestoreTest }));
   expect([judge(null), judge(3_600), judge(100_000, 'passed'), judge(300_000)]).toEqual([
     ...[['warning'], ['ok'], ['warning'], ['error']],
   ]);
@@ -157,56 +157,56 @@ test('the last backup is judged by its age, and by its restore for a test', () =
 
 test('a changed collation version is a warning, a missing collation an error', () => {
   const icu = { name: 'und-x-icu', stored: '1', actual: '1' };
-  expect(levels(judgeCollations([{ name: 'database', stored: null, actual: null }, icu]))).toEqual(['ok']);
-  expect(levels(judgeCollations([{ name: 'database', stored: '2.30', actual: '2.31' }, icu]))).toEqual(['warning']);
-  expect(judgeCollations([{ ...icu, actual: '2' }])[0]!.message).toContain('alter collation pg_catalog."und-x-icu"');
-  expect(levels(judgeCollations([]))).toEqual(['error']);
+  expect(levels(assessCollations([{ name: 'database', stored: null, actual: null }, icu]))).toEqual(['ok']);
+  expect(levels(assessCollations([{ name: 'database', stored: '2.30', actual: '2.31' }, icu]))).toEqual(['warning']);
+  expect(assessCollations([{ ...icu, actual: '2' }])[0]!.message).toContain('alter collation pg_catalog."und-x-icu"');
+  expect(levels(assessCollations([]))).toEqual(['error']);
 });
 
 test('the clock is judged beyond the time of the round trip', () => {
-  expect(judgeClock(-3_000, 1_500).level).toBe('ok');
-  expect(judgeClock(-3_000, 500)).toEqual({
+  expect(assessClock(-3_000, 1_500).level).toBe('ok');
+  expect(assessClock(-3_000, 500)).toEqual({
     level: 'warning',
     message: "The database's clock is 2 seconds behind that of this machine",
   });
-  expect(judgeClock(120_000, 0).level).toBe('error');
+  expect(assessClock(120_000, 0).level).toBe('error');
 });
 
 test('the tightest limit of connections counts', () => {
   const found = { usable: 97, used: 20, ofService: 10, ofRole: 10, roleLimit: -1, ofDatabase: 12, databaseLimit: -1 };
-  expect(judgeConnections(found, 4)).toMatchObject([
+  expect(assessConnections(found, 4)).toMatchObject([
     { level: 'ok', message: expect.stringMatching(/^20 of 97 /) as string },
   ]);
-  expect(levels(judgeConnections({ ...found, used: 80 }, 4))).toEqual(['warning']);
-  expect(levels(judgeConnections({ ...found, used: 95 }, 4))).toEqual(['error']);
-  expect(judgeConnections({ ...found, roleLimit: 12 }, 4)[0]!.message).toMatch(/^10 of 12 connections of the role/);
-  expect(levels(judgeConnections({ ...found, databaseLimit: 4 }, 4))).toEqual(['error']);
+  expect(levels(assessConnections({ ...found, used: 80 }, 4))).toEqual(['warning']);
+  expect(levels(assessConnections({ ...found, used: 95 }, 4))).toEqual(['error']);
+  expect(assessConnections({ ...found, roleLimit: 12 }, 4)[0]!.message).toMatch(/^10 of 12 connections of the role/);
+  expect(levels(assessConnections({ ...found, databaseLimit: 4 }, 4))).toEqual(['error']);
 });
 
 test('dead rows and bloat are judged from a size on', () => {
   const table = { name: 'a', live: 100_000, dead: 9_000, bytes: 200e6, expectedBytes: 100e6 };
-  expect(levels(judgeTables([table]))).toEqual(['ok']);
-  expect(levels(judgeTables([{ ...table, dead: 60_000 }]))).toEqual(['warning']);
-  expect(levels(judgeTables([{ ...table, expectedBytes: 50e6 }]))).toEqual(['warning']);
-  expect(levels(judgeTables([{ ...table, live: 10, dead: 9_000, bytes: 1e6, expectedBytes: 10 }]))).toEqual(['ok']);
+  expect(levels(assessTables([table]))).toEqual(['ok']);
+  expect(levels(assessTables([{ ...table, dead: 60_000 }]))).toEqual(['warning']);
+  expect(levels(assessTables([{ ...table, expectedBytes: 50e6 }]))).toEqual(['warning']);
+  expect(levels(assessTables([{ ...table, live: 10, dead: 9_000, bytes: 1e6, expectedBytes: 10 }]))).toEqual(['ok']);
 });
 
 test('transactions are judged by their age, also prepared ones', () => {
   const none = { seconds: 0, prepared: 0, hidden: 0, frozenAge: 1_000 };
-  expect(levels(judgeTransactions(none))).toEqual(['ok']);
-  expect(judgeTransactions({ ...none, prepared: 3_600 })[0]).toEqual({
+  expect(levels(assessTransactions(none))).toEqual(['ok']);
+  expect(assessTransactions({ ...none, prepared: 3_600 })[0]).toEqual({
     level: 'warning',
     message: 'The oldest prepared transaction is 60 minutes old',
   });
-  expect(levels(judgeTransactions({ ...none, seconds: 90_000, frozenAge: 600_000_000, hidden: 2 }))).toEqual([
+  expect(levels(assessTransactions({ ...none, seconds: 90_000, frozenAge: 600_000_000, hidden: 2 }))).toEqual([
     ...['error', 'warning', 'skipped'],
   ]);
 });
 
 test('waiting and failed mails are judged', () => {
-  expect(levels(judgeMails(null, 0))).toEqual(['ok']);
-  expect(levels(judgeMails(1_000, 2))).toEqual(['warning', 'warning']);
-  expect(levels(judgeMails(30_000, 0))).toEqual(['error']);
+  expect(levels(assessMails(null, 0))).toEqual(['ok']);
+  expect(levels(assessMails(1_000, 2))).toEqual(['warning', 'warning']);
+  expect(levels(assessMails(30_000, 0))).toEqual(['error']);
 });
 
 test('late webhooks are judged; one whose endpoint fails is a warning only', () => {
@@ -215,17 +215,17 @@ test('late webhooks are judged; one whose endpoint fails is a warning only', () 
     count: 1,
     oldestSeconds,
   });
-  expect(levels(judgeWebhooks([]))).toEqual(['ok']);
-  expect(levels(judgeWebhooks([state('working', 60)]))).toEqual(['ok']);
-  expect(levels(judgeWebhooks([state('working', 30_000), state('failing', 30_000)]))).toEqual(['error', 'warning']);
-  expect(judgeWebhooks([state('failing', 7_300)])[1]!.message).toBe(
+  expect(levels(assessWebhooks([]))).toEqual(['ok']);
+  expect(levels(assessWebhooks([state('working', 60)]))).toEqual(['ok']);
+  expect(levels(assessWebhooks([state('working', 30_000), state('failing', 30_000)]))).toEqual(['error', 'warning']);
+  expect(assessWebhooks([state('failing', 7_300)])[1]!.message).toBe(
     '1 webhooks fail; the oldest event that one has not got is 2 hours old',
   );
 });
 
 test('a superuser is a warning, except in the embedded database', () => {
   const role = { name: 'postgres', isSuperuser: true, mayCreate: true };
-  const judge = (isEmbedded: boolean) => levels(judgeRole(role, [], { isEmbedded, mustMigrate: true }));
+  const judge = (isEmbedded: boolean) => levels(assessRole(role, [], { isEmbedded, mustMigrate: true }));
   expect([judge(true), judge(false)]).toEqual([['ok'], ['warning']]);
 });
 

@@ -48,7 +48,7 @@ test('a connection whose results belong to other statements is closed', async ()
       if (isAhead) (tx.$client as unknown as { connection: Connection }).connection.sync();
       const one = async (n: number) => void found.push([n, (await tx.execute(sql`select ${n}::int as n`)).rows]);
       await Promise.all([one(1), one(2)]);
-      return tx.rollbackNoChange(true);
+      return tx.rollBack(true);
     });
   const error: unknown = await select(true).catch((thrown: unknown) => thrown);
   expect([classifyError(error), found]).toEqual([{ kind: 'unavailable' }, []]);

@@ -155,7 +155,7 @@ test('two servers that tell of a date at the same time queue one mail', async ()
 });
 
 test('negative control: without the lock and the check of the row there are two mails', async () => {
-  const file = await bundleWithoutGuards('src/domains/courses/interests/service.ts', ['toldOnce']);
+  const file = await bundleWithoutGuards('src/domains/courses/interests/service.ts', ['notifiedOnce']);
   const { queueInterestMails: unguarded } = (await import(resolve(file))) as { queueInterestMails: TellOfDates };
   const { openDatabase: withoutLock } = await loadUnguarded(['lock', 'queue']);
   expect(await tellByTwoServers(unguarded, withoutLock)).toHaveLength(2);

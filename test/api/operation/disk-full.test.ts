@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { Client } from 'pg';
 import { afterAll, expect, inject, onTestFinished, test } from 'vitest';
 import { findDatabaseDiskSpace, readDiskSpace } from '../../../src/database/disk.ts';
-import { judgeDisk } from '../../../src/plugins/operations/doctor/disks.ts';
+import { assessDisk } from '../../../src/plugins/operations/doctor/disks.ts';
 import { temporaryFolder } from '../../support/processes.ts';
 import { asAdmin, openTestApp, openTestDatabase, ownDatabase, type TestApp } from '../../support/test-app.ts';
 import { createMeasured } from '../../support/metrics.ts';
@@ -109,5 +109,5 @@ test.each([
   ['error', 0.5, 100],
   ['error', 0, 0.06],
 ])('%s: %d of %d GB are free', (level, free, size) => {
-  expect(judgeDisk('database', { free: free * 2 ** 30, size: size * 2 ** 30 }).level).toBe(level);
+  expect(assessDisk('database', { free: free * 2 ** 30, size: size * 2 ** 30 }).level).toBe(level);
 });

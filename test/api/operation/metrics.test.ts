@@ -99,7 +99,7 @@ test('only the attempt that commits is counted, and the others as retries', asyn
   });
   await ctx.write(['people'], async ({ tx }) => {
     tx.countEvents('promotions', 100);
-    tx.rollbackNoChange();
+    tx.rollBack();
   });
   const after = await measured.read();
   const grown = (name: string) => after[name]! - before[name]!;
@@ -144,7 +144,7 @@ test('waits in a queue and responses with 503 are counted by reason', async () =
   const me = await measured.createProvider();
   const ctx = await me.ctx();
   const { gate, open } = newGate();
-  const write = ctx.write(['people'], async ({ tx }) => tx.rollbackNoChange(await gate));
+  const write = ctx.write(['people'], async ({ tx }) => tx.rollBack(await gate));
   const second = me.post('/v2/course-tags', { title: 'Waits' });
   await expect.poll(async () => (await read())['booking_queue_waiting{queue="writes"}'], { interval: 100 }).toBe(1);
   expect((await read())['booking_queue_longest_wait_seconds{queue="writes"}']).toBeGreaterThan(0);

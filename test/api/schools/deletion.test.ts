@@ -3,7 +3,7 @@ import { allAreas } from '../../../src/database/areas.ts';
 import type { Database } from '../../../src/database/client.ts';
 import { createUsageRecorder } from '../../../src/plugins/operations/usage/recorder.ts';
 import { checkCounters } from '../../../src/domains/records/counters/service.ts';
-import { eraseKept } from '../../../src/domains/records/erasures/service.ts';
+import { eraseExpired } from '../../../src/domains/records/erasures/service.ts';
 import { deleteSchool } from '../../../src/domains/records/school-deletion/service.ts';
 import { approvePartner, listPartners, requestPartner } from '../../../src/domains/school/schools/partner-service.ts';
 import { createTitledProvider, openProvider } from '../../../src/domains/school/schools/service.ts';
@@ -257,7 +257,7 @@ test('a deletion that crashed does not delay the erasures of other schools', asy
       tx.$client.query('update orders set kept_until = $2 where provider_id = $1', [me.id, now]),
     );
   await expect(deleteSchool(crashAt(database, 0), gone.me.id)).rejects.toThrow('crashed');
-  await eraseKept(database);
+  await eraseExpired(database);
   const { rows } = await database.pool.query('select distinct provider_id from orders where kept_until is not null');
   expect(rows).toEqual([{ provider_id: gone.me.id }]);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { eraseAgain, eraseKept } from '../../../src/domains/records/erasures/service.ts';
+import { eraseAgain, eraseExpired } from '../../../src/domains/records/erasures/service.ts';
 import { book, bookOrFail, createBookableDate, getSummary } from '../../support/booking.ts';
 import { newestEvent } from '../../support/changes.ts';
 import { contentTypeHeader, dialects, encodeBody } from '../../support/dialects.ts';
@@ -130,13 +130,13 @@ test('an invoiced buyer stays for the years of the setting after that of the inv
   expect(kept.length).toBeGreaterThan(0);
   expect(kept.filter((name) => !/^(orders|customers)\./.test(name))).toEqual([]);
 
-  await eraseKept(database);
+  await eraseExpired(database);
   expect(await findPlanted(pool, me.id)).toEqual(kept);
   await write(me, async (tx, now) => {
     await tx.execute(`update orders set kept_until = '${now}' where id = ${orderId}`);
     await tx.execute(`update customers set kept_until = '${now}' where id = ${customer}`);
   });
-  await eraseKept(database);
+  await eraseExpired(database);
   expect(await findPlanted(pool, me.id)).toEqual([]);
 });
 
@@ -363,7 +363,7 @@ describe('an order of several people without a booker', () => {
     expect(await payerOf(me, orderId)).toMatchObject(payer);
 
     await write(me, (tx, now) => tx.execute(`update orders set kept_until = '${now}' where provider_id = ${me.id}`));
-    await eraseKept(database);
+    await eraseExpired(database);
     const next = { type: 'person', name: 'Ola Berg', invoice_address: { address: null } };
     for (const id of [orderId, creditId]) expect(await payerOf(me, id)).toMatchObject(next);
   });

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { findByUsername } from '../../../src/domains/school/auth/sql.ts';
-import { eraseKept } from '../../../src/domains/records/erasures/service.ts';
+import { eraseExpired } from '../../../src/domains/records/erasures/service.ts';
 import { book, bookOrFail, createBookableDate, getSummary } from '../../support/booking.ts';
 import { addDate, addGathering } from '../../support/dates.ts';
 import { sendQueued } from '../../support/locks.ts';
@@ -151,7 +151,7 @@ test('the reference of a payment of an invoiced order is named in `kept`, and go
   expect(await referencesOf(me)).toEqual(['Vipps Kari Øvrebø']);
   await pay(me, orderId, 'Vipps Kari Øvrebø again', 'later');
   await write(me, (tx, now) => tx.execute(`update orders set kept_until = '${now}' where id = ${orderId}`));
-  await eraseKept(database);
+  await eraseExpired(database);
   expect(await referencesOf(me)).toEqual([null, null]);
   expect((await read<{ booker: null }>(me, `/v2/orders/${orderId}`)).booker).toBeNull();
   const { rows } = await pool.query(
@@ -183,7 +183,7 @@ test.each([
     await sendQueued<unknown>(database, me, [
       () => pay(me, orderId, 'Vipps meanwhile', 'meanwhile'),
       () => keep(other.orderId, later),
-      () => eraseKept({ ...database, pool, write: writeAfter as typeof database.write }),
+      () => eraseExpired({ ...database, pool, write: writeAfter as typeof database.write }),
     ]);
     spy.mockRestore();
     expect(searched).toEqual(expect.arrayContaining(['find_kept_no_longer', 'find_answers_about_erased']));

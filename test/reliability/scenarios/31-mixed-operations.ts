@@ -144,7 +144,7 @@ function startSampler(database: Database, schools: MixedSchool[], isGuarded: boo
           await database.write([school.id], ['people', 'dates'], async (tx) => {
             const { rowCount } = await tx.$client.query(lapse, [school.id]);
             lapsed += rowCount ?? 0;
-            if (rowCount === 0) tx.rollbackNoChange();
+            if (rowCount === 0) tx.rollBack();
           });
       }
       await pause(200);

@@ -36,8 +36,8 @@ test('a full queue accepts a key that has less than its share', async () => {
   let open: () => void = () => undefined;
   const gate = new Promise<void>((resolve) => (open = resolve));
   const order: string[] = [];
-  const work = (name: string, fairnessKey: number) =>
-    queued([], () => gate.then(() => void order.push(name)), { fairnessKey });
+  const work = (name: string, tenantQueueKey: number) =>
+    queued([], () => gate.then(() => void order.push(name)), { tenantQueueKey });
   const greedy = Array.from({ length: 11 }, (_, n) => work(`a${n}`, 1));
   await expect(work('a11', 1)).rejects.toThrow('full');
   const modest = Array.from({ length: 5 }, (_, n) => work(`b${n}`, 2));

@@ -198,8 +198,8 @@ test('the key with the least active work runs first', async () => {
   const order: string[] = [];
   const work = (name: string) => () => sleep(order.push(name) === 1 ? 3 : 30);
   await Promise.all([
-    ...['a1', 'a2', 'a3', 'a4'].map((name) => queued([], work(name), { fairnessKey: 1 })),
-    ...['b1', 'b2'].map((name) => queued([], work(name), { fairnessKey: 2 })),
+    ...['a1', 'a2', 'a3', 'a4'].map((name) => queued([], work(name), { tenantQueueKey: 1 })),
+    ...['b1', 'b2'].map((name) => queued([], work(name), { tenantQueueKey: 2 })),
   ]);
   // When the first one finishes, one request of A is running and none of B.
   expect(order.slice(0, 4)).toEqual(['a1', 'a2', 'b1', 'a3']);

@@ -53,7 +53,7 @@ test("the lists of a school's sub-schools share its slots", async () => {
   const { app, keys, holders } = await openSchools();
   const { gate, open } = newGate();
   const limiter = app.listCache.limiter!;
-  const held = limiter([], () => gate, { fairnessKey: holders[0].id });
+  const held = limiter([], () => gate, { tenantQueueKey: holders[0].id });
   let arrived = 0;
   const counting: typeof limiter = Object.assign((...args: Parameters<typeof limiter>) => {
     arrived += 1;
@@ -107,7 +107,7 @@ test("the sign-ons of a school's sub-schools share its slots", async () => {
       headers: { 'x-api-key': key },
       payload: credentials,
     });
-  // Work without a fairness key runs first, so all requests wait meanwhile.
+  // Work without a tenant queue key runs first, so all requests wait meanwhile.
   const held = Array.from({ length: 60 }, () => hashPassword('held'));
   const place = await placeOfLast(keys, signOn, () => Promise.all(held));
   expect(place).toBeLessThan(6);

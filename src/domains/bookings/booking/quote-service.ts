@@ -51,7 +51,7 @@ export async function previewQuote(
   const context = await findContext(ctx, ctx.unlockedStore, request);
   if (!context.dates.some(({ hasDueOffers }) => hasDueOffers)) return quoteBooking(request, adjust(context), errors);
   return ctx.write(['dates', 'people', 'money'], async (w) =>
-    w.tx.rollbackNoChange(quoteBooking(request, adjust(await loadContext(w, request)), errors)),
+    w.tx.rollBack(quoteBooking(request, adjust(await loadContext(w, request)), errors)),
   );
 }
 

@@ -62,7 +62,7 @@ export async function bookWithin(
     await queueNotices(w, { booked: created.participantIds, courseDateIds });
   }
 
-  w.tx.recordAffected(created.bookingId);
+  w.tx.auditItem(created.bookingId);
   w.tx.countEvents('bookings', 1);
   return toResponse(quote, created);
 }

@@ -24,9 +24,8 @@ export async function createCredit(ctx: Ctx, orderId: number, body: CreditBody) 
     const departed = deregister ? await deregisterCredited(w, creditedLines, fee > 0) : [];
     const others = await creditDifferences(w, orderId, departed, reason);
     const reader = { ...ctx, db: w.tx };
-    if (dry_run)
-      return w.tx.rollbackNoChange({ dry_run, orders: await readResultingOrders(reader, [id, ...others], dry_run) });
-    return getOrder(reader, w.tx.recordAffected(id), { include: ['credit'] });
+    if (dry_run) return w.tx.rollBack({ dry_run, orders: await readResultingOrders(reader, [id, ...others], dry_run) });
+    return getOrder(reader, w.tx.auditItem(id), { include: ['credit'] });
   });
 }
 

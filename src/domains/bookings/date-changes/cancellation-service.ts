@@ -88,7 +88,7 @@ async function start(
   const known = date.statusId === canceled ? stored : undefined;
   if (known !== undefined) {
     assertEqual({ ...known, message: date.message }, { credit, moveTo, sendMail, message });
-    if (known.credit === credit || known.finishedAt === null) return tx.rollbackNoChange(known);
+    if (known.credit === credit || known.finishedAt === null) return tx.rollBack(known);
   }
   const concerned = await findLeaving(tx, {
     ...{ providerId: w.providerId, courseDateId: id, startedAt: now, withLeft: credit },
@@ -102,7 +102,7 @@ async function start(
     ...{ createdAt: now, finishedAt: null, lastBookingId: 0 },
     ...{ numParticipants: found.length, numMoved: 0, numCredits: 0, numMails },
   };
-  if (dry_run && moveTo === null) return tx.rollbackNoChange(await predict(w, row, concerned));
+  if (dry_run && moveTo === null) return tx.rollBack(await predict(w, row, concerned));
 
   if (known === undefined) {
     const changes = { statusId: canceled, cancellationMessage: message ?? null, updatedAt: now };
@@ -114,8 +114,8 @@ async function start(
   const started = moveTo === null ? row : await moveAll(w, { ...row, moveTo }, found);
   const keys = [cancellations.providerId, cancellations.courseDateId];
   await tx.insert(cancellations).values(started).onConflictDoUpdate({ target: keys, set: started });
-  tx.recordAffected(id);
-  return dry_run ? tx.rollbackNoChange(started) : started;
+  tx.auditItem(id);
+  return dry_run ? tx.rollBack(started) : started;
 }
 
 /** Counts the credits and mails of a dry run. */
@@ -162,11 +162,11 @@ async function cancelBatch(w: SchoolWrite, id: number): Promise<CancellationRow 
     )
     .where(match(w, id));
   if (found === undefined) {
-    tx.rollbackNoChange();
+    tx.rollBack();
     return undefined;
   }
   const { row, statusId, message } = found;
-  if (row.finishedAt !== null) return tx.rollbackNoChange(row);
+  if (row.finishedAt !== null) return tx.rollBack(row);
   const values = {
     ...{ providerId: w.providerId, courseDateId: id, startedAt: row.createdAt, withLeft: row.credit },
     ...{ afterBookingId: row.lastBookingId, maxBookings, maxPersons },
@@ -218,7 +218,7 @@ export async function completeCancellations(database: Pick<Database, 'unlocked' 
     .limit(100);
   await runEach(found, async ({ providerId, courseDateId }) => {
     const completeBatch = async (tx: Tx, now: string) => {
-      tx.recordAffected(courseDateId);
+      tx.auditItem(courseDateId);
       return (await cancelBatch({ providerId, tx, now }, courseDateId))?.finishedAt !== null;
     };
     while (!(await database.write([providerId], areas, completeBatch))) continue;

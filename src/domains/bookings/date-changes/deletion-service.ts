@@ -1,7 +1,7 @@
 import { and, eq, gt, isNotNull, ne, not, notInArray, sql, isNull, or } from 'drizzle-orm';
 import { Problem } from '../../../core/errors.ts';
 import { canceled } from '../../../core/reference/statuses.ts';
-import { writeInSlices, type Ctx, type WriteCtx } from '../../../database/context.ts';
+import { writeInBatches, type Ctx, type WriteCtx } from '../../../database/context.ts';
 import { currentTime } from '../../../database/tables/columns.ts';
 import { courseDates } from '../../../database/tables/coursedates.ts';
 import { courses } from '../../../database/tables/courses.ts';
@@ -54,7 +54,7 @@ async function deleteDatesOfCourse(w: WriteCtx, courseId: number, exists?: boole
  */
 export function deleteCourse(ctx: Ctx, id: number): Promise<number> {
   const course = matchCourse(ctx, id);
-  return writeInSlices(ctx, ['catalog', 'dates', 'people', 'money'], async (w, isFirst) => {
+  return writeInBatches(ctx, ['catalog', 'dates', 'people', 'money'], async (w, isFirst) => {
     const exists = isFirst ? (await w.tx.$count(courses, course)) > 0 : undefined;
     const { mayLeaveSome, hasDeletedDates } = await deleteDatesOfCourse(w, id, exists);
     if (exists) {

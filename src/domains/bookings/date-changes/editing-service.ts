@@ -1,5 +1,5 @@
 import { eq, getTableColumns, isNull, ne, sql, type SQL } from 'drizzle-orm';
-import { writeInSlices, type Ctx, type WriteCtx } from '../../../database/context.ts';
+import { writeInBatches, type Ctx, type WriteCtx } from '../../../database/context.ts';
 import { Problem } from '../../../core/errors.ts';
 import { findInvalidTimezone } from '../../../database/time-zones.ts';
 import type { Tx } from '../../../database/client.ts';
@@ -53,7 +53,7 @@ export async function createCourseDate(ctx: Ctx, courseId: number, body: CourseD
       capacityOverbook: body.capacity_overbook ?? location?.capacityOverbook,
       capacityWait: body.capacity_wait ?? location?.capacityWait,
     });
-    w.tx.recordAffected(id);
+    w.tx.auditItem(id);
     if (body.instructors) await replaceInstructors(w, id, body.instructors);
     await addGatherings(w, { id, zone }, body.gatherings ?? []);
     await touchCourse(w, courseId);
@@ -101,7 +101,7 @@ export async function updateCourseDate(
     const hasOtherGatherings = await updateGatherings(w, before, date, body.gatherings);
     const written = { coursedate_id: id, course_id: courseId };
     if (changed === 0) {
-      if (!hasOtherInstructors && !hasOtherGatherings) return tx.rollbackNoChange(written);
+      if (!hasOtherInstructors && !hasOtherGatherings) return tx.rollBack(written);
       await tx.update(tables.courseDates).set({ updatedAt: now }).where(target);
     }
     await touchCourse(w, courseId);
@@ -138,7 +138,7 @@ function toUpdatedColumns(
  * that nobody books meanwhile; a second call continues.
  */
 export const deleteCourseDate = (ctx: Ctx, courseId: number, id: number): Promise<CourseDateWritten> =>
-  writeInSlices(ctx, ['catalog', 'dates', 'people', 'money'], async (w, isFirst) => {
+  writeInBatches(ctx, ['catalog', 'dates', 'people', 'money'], async (w, isFirst) => {
     if (isFirst) await findCourse(w, courseId);
     const mayLeaveSome = await deleteDates(w, { courseId, id }, isFirst);
     if (isFirst) await touchCourse(w, courseId);

@@ -108,7 +108,7 @@ export async function deregister(ctx: Ctx, bookingId: number, body: DeregisterBo
     const unknown = [...(chosenIds ?? [])].filter((id) => !known.has(id));
     if (unknown.length > 0) throw unknownParticipants(unknown.slice(0, maxNamed));
     const leaving = await deregisterWithMails(w, chosen, { withFee: with_fee, sendMail });
-    if (leaving.length === 0) w.tx.rollbackNoChange();
+    if (leaving.length === 0) w.tx.rollBack();
   });
   const rows = await ctx.db.select().from(participants).where(ofBooking).orderBy(asc(participants.id));
   return {
@@ -200,7 +200,7 @@ export const cancelOwnPlace = (ctx: Ctx, place: OwnPlace, confirmed: Confirmed):
     const terms = (await loadCancellationTerms(ctx, w.tx, [place.participantId], w.now)).get(place.participantId);
     if (terms === undefined) throw Problem.notFound('Participant');
     const isOpen = terms.kind === 'free' || (terms.kind === 'fee' && confirmed.acceptsFee);
-    if (!isOpen || confirmed.courseDateId !== courseDateId) return w.tx.rollbackNoChange(terms);
+    if (!isOpen || confirmed.courseDateId !== courseDateId) return w.tx.rollBack(terms);
     const row = await findOwn(w, place);
     const sendMail = 'userId' in place || (await mayMail(w, row.id));
     await deregisterWithMails(w, [row], { withFee: terms.kind === 'fee', sendMail });

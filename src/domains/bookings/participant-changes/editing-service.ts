@@ -73,7 +73,7 @@ export async function updateParticipant(ctx: Ctx, id: number, body: ParticipantC
     // Not a change that anybody sees: `updated_at` stays.
     if (isByHand) await w.tx.update(participants).set({ completedByHand: true }).where(participant);
     if (changed === 0 && !hasEnded) {
-      if (!isByHand) w.tx.rollbackNoChange();
+      if (!isByHand) w.tx.rollBack();
       return;
     }
     if (swap) await completeSwap(w, row, swap.userId);
@@ -208,7 +208,7 @@ export const namePlaces = (ctx: Ctx, bookingId: number, places: NamedPlace[]): P
       await completeSwap(w, row, swap.userId, { sendMail });
       named += 1;
     }
-    return named > 0 ? named : w.tx.rollbackNoChange(named);
+    return named > 0 ? named : w.tx.rollBack(named);
   });
 
 /**

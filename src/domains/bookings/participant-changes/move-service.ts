@@ -34,14 +34,13 @@ export const moveParticipant = (ctx: Ctx, id: number, { dry_run = false, ...body
       ...(dry_run && { dry_run }),
       ...(orderIds.length > 0 && { orders: await readResultingOrders(reader, orderIds, dry_run) }),
     });
-    if (row.courseDateId === body.coursedate_id)
-      return hasEnded && !dry_run ? reload() : w.tx.rollbackNoChange(await reload());
+    if (row.courseDateId === body.coursedate_id) return hasEnded && !dry_run ? reload() : w.tx.rollBack(await reload());
     if (hasLeft(row.statusId)) throw Problem.coded('participant_left', 'The participant has left the course date');
     const date = await moveParticipants(w, [row], body.coursedate_id);
     const isOtherCourse = row.courseId !== date.courseId;
     const isRepriced = body.price === 'difference' && isOtherCourse;
     const result = await reload(isRepriced ? await changePrice(w, id, date) : []);
-    return dry_run ? w.tx.rollbackNoChange(result) : result;
+    return dry_run ? w.tx.rollBack(result) : result;
   });
 
 type Moving = Pick<ParticipantRow, 'id' | 'userId' | 'statusId' | 'heldFor' | 'courseDateId' | 'bookingId'>;

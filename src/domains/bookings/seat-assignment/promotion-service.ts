@@ -224,5 +224,5 @@ export const endDueHoldsOfSchool = (database: Pick<Database, 'write'>, providerI
   database.write(
     [providerId],
     ['dates', 'people', 'money'],
-    async (tx, now) => (await endDueHolds({ providerId, tx, now }, null)) || tx.rollbackNoChange(false),
+    async (tx, now) => (await endDueHolds({ providerId, tx, now }, null)) || tx.rollBack(false),
   );

@@ -49,7 +49,7 @@ export async function findOrAddCategory(database: Database, category: NewCategor
     (await findCategory(database.db, category)) ??
     database.writeShared(async (tx, now) => {
       const found = await findCategory(tx, category);
-      if (found !== undefined) return tx.rollbackNoChange(found);
+      if (found !== undefined) return tx.rollBack(found);
       return insertCategory(tx, now, { title, slug: await findFreeSlug(tx, slug), parentId });
     })
   );
@@ -60,7 +60,7 @@ async function insertCategory(tx: Tx, now: string, values: Required<NewCategory>
     .insert(categories)
     .values({ ...values, createdAt: now, updatedAt: now })
     .returning({ id: categories.id });
-  return tx.recordAffected(created!.id);
+  return tx.auditItem(created!.id);
 }
 
 async function findCategory(
@@ -99,10 +99,10 @@ export function categorizeCourse(ctx: Ctx, courseId: number, categoryId: number)
     const values = { providerId, courseId, categoryId };
     const added = await tx.insert(courseCategories).values(values).onConflictDoNothing().returning();
     if (added.length === 0) {
-      tx.rollbackNoChange();
+      tx.rollBack();
       return;
     }
-    tx.recordAffected(courseId);
+    tx.auditItem(courseId);
     const lower = and(eq(courseCategories.courseId, courseId), lt(courseCategories.categoryId, categoryId));
     const isFirst = (await tx.$count(courseCategories, tenantWhere(ctx, courseCategories, lower))) === 0;
     const slugs = isFirst ? await replaceAddress(w, before) : {};

@@ -51,7 +51,7 @@ export async function createCourse(ctx: Ctx, body: CourseBody): Promise<number> 
     await assertTitleIsFree(w, { title, isActive: active });
     await courseReferences.assertKnown(body, { ctx, reader: tx });
     const timestamps = { createdAt: now, updatedAt: now, relatedItemsUpdatedAt: now };
-    const courseId = tx.recordAffected(await insert(tx, { ...columns, ...timestamps, providerId }));
+    const courseId = tx.auditItem(await insert(tx, { ...columns, ...timestamps, providerId }));
     await assignAddresses(w, [{ ...columns, id: courseId }]);
     await insertMainProduct(w, courseId, columns);
     await replaceTags(w, courseId, body);
@@ -86,7 +86,7 @@ export function updateCourse(ctx: Ctx, id: number, body: CourseChange): Promise<
     const updatedAt = hasOtherLabels || hasOtherTexts ? now : undefined;
     const values = { ...columns, ...slugs, relatedItemsUpdatedAt, updatedAt };
     const changed = await tx.updateChanged(tables.courses, course, values, now);
-    return changed === 0 ? tx.rollbackNoChange(id) : id;
+    return changed === 0 ? tx.rollBack(id) : id;
   });
   return Problem.mapConstraints(constraints, work);
 }

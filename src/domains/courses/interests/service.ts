@@ -36,7 +36,7 @@ export const requestInterest = (ctx: Ctx, courseId: number, body: InterestBody):
   ctx.write(interestAreas, async (w) => {
     const isWritten = await requestWithin(w, courseId, body);
     const received = { successful: true, course_id: courseId, email: body.email };
-    return isWritten ? received : w.tx.rollbackNoChange(received);
+    return isWritten ? received : w.tx.rollBack(received);
   });
 
 /** As `requestInterest`, for the hashed address of a visitor. Returns false if nothing was written. */
@@ -60,7 +60,7 @@ export async function requestWithin(
   const keyHash = hashSecret(newSecret());
   const post = { providerId: w.providerId, ...interest, addressHash, keyHash, isSent };
   const [counted] = await insertInterest(tx, post);
-  if (counted?.id != null) tx.recordAffected(counted.id);
+  if (counted?.id != null) tx.auditItem(counted.id);
   return counted !== undefined;
 }
 
@@ -116,10 +116,10 @@ export const confirmInterest = (ctx: Ctx, token: string): Promise<void> =>
       .where(and(isLinked(ctx.providerId, token), isNull(courseInterests.confirmedAt), isAlive))
       .returning({ id: courseInterests.id });
     if (!confirmed) {
-      tx.rollbackNoChange();
+      tx.rollBack();
       return;
     }
-    tx.recordAffected(confirmed.id);
+    tx.auditItem(confirmed.id);
   });
 
 /** Deletes an interest with its mails. Idempotent. */
@@ -128,12 +128,12 @@ export const deleteInterest = (ctx: Ctx, token: string): Promise<void> =>
     const { id, email } = courseInterests;
     const [deleted] = await tx.delete(courseInterests).where(isLinked(ctx.providerId, token)).returning({ id, email });
     if (!deleted) {
-      tx.rollbackNoChange();
+      tx.rollBack();
       return;
     }
     const isTo = eq(caseFolded(outbox.address), caseFolded(deleted.email));
     await tx.delete(outbox).where(tenantWhere(ctx, outbox, isTo, eq(outbox.interestId, deleted.id)));
-    tx.recordAffected(deleted.id);
+    tx.auditItem(deleted.id);
   });
 
 /** Deletes those of a course that is deleted. */
@@ -150,8 +150,8 @@ export async function queueInterestMails(database: Pick<Database, 'unlocked' | '
       database.write([providerId], ['people'], async (tx, now) => {
         const mails = await queueMails.count(tx, { providerId, courseId, now, limit: maxMails });
         // Another process was first.
-        if (mails === 0) return tx.rollbackNoChange(0);
-        tx.recordAffected(courseId);
+        if (mails === 0) return tx.rollBack(0);
+        tx.auditItem(courseId);
         return mails;
       });
     while ((await queueBatch()) === maxMails) continue;

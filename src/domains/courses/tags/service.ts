@@ -41,12 +41,12 @@ export const createTag = (ctx: Ctx, { title }: TagBody) =>
   ctx.write(['catalog'], async (w) => {
     const { tx, now } = w;
     const [found] = await findByTitle(w, catalog.tags, [title]);
-    if (found) return tx.rollbackNoChange({ tag: await getTag({ ...ctx, db: tx }, found.id), isNew: false });
+    if (found) return tx.rollBack({ tag: await getTag({ ...ctx, db: tx }, found.id), isNew: false });
     const [created] = await tx
       .insert(catalog.tags)
       .values({ providerId: ctx.providerId, title, createdAt: now, updatedAt: now })
       .returning(columns);
-    tx.recordAffected(created!.id);
+    tx.auditItem(created!.id);
     return { tag: created!, isNew: true };
   });
 
@@ -55,7 +55,7 @@ export const renameTag = (ctx: Ctx, id: number, { title }: TagChange) =>
   ctx.write(['catalog'], async (w) => {
     const { tx, now } = w;
     const tag = await getTag({ ...ctx, db: tx }, id);
-    if (title === undefined) return tx.rollbackNoChange(tag);
+    if (title === undefined) return tx.rollBack(tag);
     const [found] = await findByTitle(w, catalog.tags, [title]);
     if (found && found.id !== id)
       throw Problem.coded('equal_title', `Tag ${found.id} has this title`, {
@@ -63,7 +63,7 @@ export const renameTag = (ctx: Ctx, id: number, { title }: TagChange) =>
       });
     const named = tenantWhere(ctx, catalog.tags, eq(catalog.tags.id, id));
     const changed = await tx.updateChanged(catalog.tags, named, { title }, now);
-    return changed === 0 ? tx.rollbackNoChange(tag) : getTag({ ...ctx, db: tx }, id);
+    return changed === 0 ? tx.rollBack(tag) : getTag({ ...ctx, db: tx }, id);
   });
 
 /** Deletes a tag and returns it; courses lose it. Throws while a campaign is for its courses. */

@@ -77,7 +77,7 @@ export const sendLink = (ctx: Ctx, bookingId: number): Promise<LinkResult> =>
       isNull(sentAt),
       isNull(failedAt),
     );
-    if ((await w.tx.$count(outbox, tenantWhere(ctx, outbox, isWaiting))) > 0) return w.tx.rollbackNoChange(result);
+    if ((await w.tx.$count(outbox, tenantWhere(ctx, outbox, isWaiting))) > 0) return w.tx.rollBack(result);
     await w.tx
       .insert(outbox)
       .values({ providerId, purpose: 'booking_link', bookingId, createdAt: w.now, dueAt: currentTime });

@@ -156,8 +156,8 @@ export async function queueDueReminders(database: Pick<Database, 'unlocked' | 'w
       database.write([providerId], ['people'], async (tx, now) => {
         const batch = { providerId, courseDateId, now, limit: maxReminders };
         const { reminded, marked } = await statements.queueReminders.one(tx, batch);
-        if (reminded + marked === 0) return tx.rollbackNoChange(false);
-        tx.recordAffected(courseDateId);
+        if (reminded + marked === 0) return tx.rollBack(false);
+        tx.auditItem(courseDateId);
         return marked === 0;
       });
     while (await queueBatch()) continue;

@@ -23,7 +23,7 @@ export const resendMail = (ctx: Ctx, id: number): Promise<Mail> =>
     assertResendable(facts);
     const copy = { ...mail, providerId, createdAt: now, dueAt: currentTime };
     const [created] = await tx.insert(outbox).values(copy).returning({ id: outbox.id });
-    const mailId = tx.recordAffected(created!.id);
+    const mailId = tx.auditItem(created!.id);
     await liftRefusals(tx, { providerId, mailId, now });
     return getMail({ ...ctx, db: tx }, mailId);
   });

@@ -50,10 +50,10 @@ export async function warnOfMinimum(database: Pick<Database, 'unlocked' | 'write
       const told = await tx.$count(dateNotices, tenantWhere({ providerId }, dateNotices, isTold));
       // Another process was first.
       if (told === courseDateIds.length) {
-        tx.rollbackNoChange();
+        tx.rollBack();
         return;
       }
-      for (const id of courseDateIds) tx.recordAffected(id);
+      for (const id of courseDateIds) tx.auditItem(id);
       await queueNotices({ providerId, tx, now }, { courseDateIds });
     }),
   );

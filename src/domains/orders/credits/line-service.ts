@@ -24,7 +24,7 @@ export function lineAmounts(line: Line) {
   return { net: toMinorUnits(totalBeforeDiscounts) - toMinorUnits(totalDiscounts), vat: toMinorUnits(totalVat) };
 }
 
-export function restOf(line: Line, credits: Line[]): Rest {
+export function toRemainder(line: Line, credits: Line[]): Rest {
   const isOfItems = (credit: Line) => credit.priceAtOrder === line.priceAtOrder;
   const start = { quantity: line.quantity, discount: toMinorUnits(line.discountCalculatedAtOrder), isWhole: true };
   return credits.reduce<Rest>(

@@ -16,7 +16,7 @@ import { findDebt, updatePaid, type Debt } from '../payments/service.ts';
 import {
   deductFee,
   hasRest,
-  restOf,
+  toRemainder,
   split,
   toCreditLine,
   type Line,
@@ -158,7 +158,7 @@ export async function findLines(w: SchoolWrite, orderId: number) {
   const byLine = grouped(credits, ({ creditsLineId }) => creditsLineId);
   const sharesByLine = await loadShares(w, orderId);
   return found.map((source) => {
-    const rest = restOf(source, byLine.get(source.id) ?? []);
+    const rest = toRemainder(source, byLine.get(source.id) ?? []);
     return { source, rest, shares: adjustShares(sharesByLine.get(source.id) ?? [], rest.net) };
   });
 }

@@ -25,7 +25,7 @@ export async function updateOrder(ctx: Ctx, id: number, body: OrderChange) {
     const changed = await w.tx.updateChanged(orders, order, toColumns(body), w.now);
     if (changed > 0 && before.exportedAt !== null) throw exported();
     const isPaidChanged = await changePaid(w, id, body);
-    if (changed === 0 && !isPaidChanged) w.tx.rollbackNoChange();
+    if (changed === 0 && !isPaidChanged) w.tx.rollBack();
   });
   return getOrder(ctx, id, {}, true);
 }
@@ -60,14 +60,14 @@ export async function exportOrder(ctx: Ctx, id: number, isDryRun = false) {
       .where(tenantWhere(ctx, orders, eq(orders.id, id), isNull(orders.exportedAt)))
       .returning({ id: orders.id });
     if (exported.length === 0) {
-      tx.rollbackNoChange();
+      tx.rollBack();
       return undefined;
     }
     await tx
       .update(orderLines)
       .set({ ...fixedPrices, updatedAt: now })
       .where(tenantWhere(ctx, orderLines, eq(orderLines.orderId, id)));
-    return isDryRun ? tx.rollbackNoChange(await getOrder({ ...ctx, db: tx }, id, {}, true)) : undefined;
+    return isDryRun ? tx.rollBack(await getOrder({ ...ctx, db: tx }, id, {}, true)) : undefined;
   });
   return preview ?? getOrder(ctx, id, {}, true);
 }

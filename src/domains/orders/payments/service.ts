@@ -113,13 +113,13 @@ export function createPayment(
       const ids = found.map(({ id }) => id);
       const amount = sum(found.map((one) => toMinorUnits(one.amount)));
       if (sent !== undefined && sent !== amount) throw referenceReused();
-      return w.tx.rollbackNoChange({ payment: await getParts(reader, ids), isNew: false });
+      return w.tx.rollBack({ payment: await getParts(reader, ids), isNew: false });
     }
     if (overpaid && debt.kind === 'credit') throw Problem.invalidFields({ rules: { overpaid: 'credit_overpaid' } });
     const amount = sent ?? (debt.kind !== 'credit' && debt.due < 0n ? 0n : debt.due);
     if (!overpaid || amount <= 0n) assertPayable(debt, amount);
     const ids = await addPayment(w, orderId, amount, { method, reference, paidAt });
-    ids.forEach((id) => w.tx.recordAffected(id));
+    ids.forEach((id) => w.tx.auditItem(id));
     return { payment: await getParts(reader, ids), isNew: true };
   });
 }
@@ -165,7 +165,7 @@ export async function reversePayment(ctx: Ctx, orderId: number, id: number): Pro
       .where(tenantWhere(ctx, payments, ofOrder));
     if (found === undefined) throw Problem.notFound('Payment');
     if (found.reversedAt === null) await reversePayments(w, orderId, id);
-    else w.tx.rollbackNoChange();
+    else w.tx.rollBack();
     return getPayment({ ...ctx, db: w.tx }, id);
   });
 }

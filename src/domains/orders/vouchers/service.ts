@@ -47,7 +47,7 @@ export async function createVoucher(ctx: Ctx, body: VoucherBody): Promise<Vouche
   const work = ctx.write(['money'], async ({ tx, now }) => {
     const own = { providerId: ctx.providerId, createdAt: now, updatedAt: now };
     const id = await insert(tx, { ...toColumns(body), code, amount, balance: amount, ...own });
-    return getVoucher({ ...ctx, db: tx }, tx.recordAffected(id));
+    return getVoucher({ ...ctx, db: tx }, tx.auditItem(id));
   });
   return Problem.mapConstraints(constraints, work);
 }
@@ -62,7 +62,7 @@ export async function updateVoucher(ctx: Ctx, id: number, body: VoucherChange): 
     const balance = toMinorUnits(amount) - toMinorUnits(before.amount) + toMinorUnits(before.balance);
     if (balance < 0n) throw Problem.invalidFields({ rules: { amount: 'amount_below_spent' } });
     const values = { ...toUpdatedColumns(body), amount, balance: toDecimal(balance) };
-    if ((await tx.updateChanged(vouchers, voucher, values, now)) === 0) tx.rollbackNoChange();
+    if ((await tx.updateChanged(vouchers, voucher, values, now)) === 0) tx.rollBack();
   });
   await Problem.mapConstraints(constraints, work);
   return getVoucher(ctx, id);
@@ -74,7 +74,7 @@ export async function archiveVoucher(ctx: Ctx, id: number): Promise<VoucherDetai
   await ctx.write(['money'], async ({ tx, now }) => {
     const [before] = await tx.select().from(vouchers).where(voucher);
     if (!before) throw Problem.notFound('Voucher');
-    if (before.archivedAt !== null) tx.rollbackNoChange();
+    if (before.archivedAt !== null) tx.rollBack();
     else await tx.update(vouchers).set({ archivedAt: now, updatedAt: now }).where(voucher);
   });
   return getVoucher(ctx, id);

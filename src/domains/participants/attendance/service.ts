@@ -33,7 +33,7 @@ export const registerAttendance = (ctx: Ctx, id: number, { marks }: AttendanceBo
     const results = await sql.storeMarks(tx, { ...target, marks: rows });
     const written = { coursedate_id: id, results };
     const isKept = results.some(({ result }) => result === 'stored' || result === 'older');
-    if (!isKept) return tx.rollbackNoChange(written);
+    if (!isKept) return tx.rollBack(written);
     const markedIds = results.flatMap((one) => (one.result === 'stored' ? one.participant_id : []));
     await sql.completeParticipants(tx, { ...target, markedIds });
     return written;
@@ -81,9 +81,9 @@ const loadAttendances = relation.hasMany(fetchAttendances, (row) => ({
 export async function completeCourses(database: Pick<Database, 'unlocked' | 'write'>) {
   await runEach(await sql.findDueDates(database.unlocked, {}), ({ providerId, courseDateId }) =>
     database.write([providerId], ['people'], async (tx, now) => {
-      tx.recordAffected(courseDateId);
+      tx.auditItem(courseDateId);
       const changed = await sql.completeParticipants.count(tx, { providerId, courseDateId, now, markedIds: [] });
-      if (changed === 0) tx.rollbackNoChange();
+      if (changed === 0) tx.rollBack();
     }),
   );
 }

@@ -20,7 +20,7 @@ export function createCustomer(ctx: Ctx, body: CustomerBody): Promise<{ customer
     await customerReferences.assertKnown(body, { ctx, reader: tx });
     const timestamps = { createdAt: now, updatedAt: now };
     const id = await insert(tx, { ...toColumns(body), title: body.title, ...timestamps, providerId });
-    return { customer_id: tx.recordAffected(id) };
+    return { customer_id: tx.auditItem(id) };
   });
 }
 
@@ -33,6 +33,6 @@ export function updateCustomer(ctx: Ctx, id: number, body: CustomerChange): Prom
     if (!isWebAddress(body, webaddress)) throw Problem.invalidFields({ notValid: ['web_address'] });
     await customerReferences.assertKnown(body, { ctx, reader: tx, params: { id } });
     const changed = await tx.updateChanged(customers, customer, toColumns(body), now);
-    return changed === 0 ? tx.rollbackNoChange(id) : id;
+    return changed === 0 ? tx.rollBack(id) : id;
   });
 }

@@ -26,7 +26,7 @@ export function invite(ctx: Ctx, person: Invitee): Promise<{ mailId: number; ema
     const purpose = 'userId' in person ? 'account_created' : 'invitation';
     const values = { providerId, ...person, purpose, createdAt: now, dueAt: currentTime } as const;
     const [mail] = await tx.insert(outbox).values(values).returning({ id: outbox.id });
-    tx.recordAffected('userId' in person ? person.userId : person.adminUserId);
+    tx.auditItem('userId' in person ? person.userId : person.adminUserId);
     return { mailId: mail!.id, email };
   });
 }

@@ -55,12 +55,12 @@ export function createCourseUser(ctx: Ctx, body: CourseUserBody) {
       const user = await reload(found[0]!.id!);
       const row = tenantWhere(ctx, courseUsers, eq(courseUsers.id, user.id));
       const ignored = await findUnapplied(tx, row, body, { customProperties: user.custom_properties });
-      return tx.rollbackNoChange({ user, isNew: false, ignored });
+      return tx.rollBack({ user, isNew: false, ignored });
     }
     if (body.username !== undefined) await assertFreeUsername(w, body.username);
     const username = body.username ?? (await createUsernames(w, [newUser]))[0]!.username;
     const row = { ...toColumns(body), username, providerId: ctx.providerId, createdAt: now, updatedAt: now };
-    return { user: await reload(tx.recordAffected(await insert(tx, row))), isNew: true, ignored: [] };
+    return { user: await reload(tx.auditItem(await insert(tx, row))), isNew: true, ignored: [] };
   });
 }
 
@@ -76,7 +76,7 @@ export async function updateCourseUser(ctx: Ctx, id: number, body: CourseUserCha
     if (body.username !== undefined) await assertFreeUsername(w, body.username, id);
     await assertNoSamePerson(w, before, body);
     if ((await w.tx.updateChanged(courseUsers, user, toUpdatedColumns(body, before), w.now)) === 0) {
-      w.tx.rollbackNoChange();
+      w.tx.rollBack();
       return;
     }
     const hasNewEmail = body.email !== undefined && body.email.toLowerCase() !== before.email?.toLowerCase();

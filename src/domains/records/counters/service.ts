@@ -112,7 +112,7 @@ const repair = (database: Database, check: Check, providerId: number, ids: numbe
     const recounted = await recount(tx, check, condition, ids.length);
     const different = recounted.filter((item) => toDifferences(check, item).length > 0);
     if (different.length > 0 && check.isReportOnly) throw new Error('shares of credits are reported, not repaired');
-    if (different.length === 0) tx.rollbackNoChange();
+    if (different.length === 0) tx.rollBack();
     else await storeCounts(tx, now, check, different);
   });
 

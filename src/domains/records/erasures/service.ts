@@ -3,7 +3,7 @@ import { eq } from 'drizzle-orm';
 import { Problem } from '../../../core/errors.ts';
 import type { Areas } from '../../../database/areas.ts';
 import type { Database, Tx } from '../../../database/client.ts';
-import { writeInSlices, type Ctx } from '../../../database/context.ts';
+import { writeInBatches, type Ctx } from '../../../database/context.ts';
 import { auditedJob, runEach } from '../../../database/periodic.ts';
 import type { UnlockedStore } from '../../../database/reader.ts';
 import { markedColumns } from '../../../database/tables/columns.ts';
@@ -34,7 +34,7 @@ export async function eraseCourseUser(ctx: Ctx, userId: number, { dry_run = fals
     tenantWhere(ctx, participants, eq(participants.userId, userId)),
   );
   const answers = dry_run ? undefined : await findAnswersOfUser(ctx, userId);
-  return writeInSlices(ctx, areas, async ({ tx, now }): Promise<Static<typeof Erasure> | undefined> => {
+  return writeInBatches(ctx, areas, async ({ tx, now }): Promise<Static<typeof Erasure> | undefined> => {
     const user = await findUser(tx, ctx, userId, true);
     if (!user) throw Problem.notFound('Course user');
     if (places > maxErased) throw Problem.coded('too_many_items', 'An erasure covers at most 50,000 participants');
@@ -50,7 +50,7 @@ export async function eraseCourseUser(ctx: Ctx, userId: number, { dry_run = fals
     };
     const kept = await findKeptItems(tx, user, purchases);
     const result = { id: userId, dry_run, ...counts, kept: kept.slice(0, maxKept), kept_total: kept.length };
-    if (dry_run && !isErased) return tx.rollbackNoChange(result);
+    if (dry_run && !isErased) return tx.rollBack(result);
 
     const { others, names, ...changed } = await eraseItems(tx, now, user, purchases, ctx.settings, answers);
     // Of an erased person only what has been added since counts.
@@ -59,7 +59,7 @@ export async function eraseCourseUser(ctx: Ctx, userId: number, { dry_run = fals
     const numItems =
       repeated.participants + repeated.orders + repeated.customers + others + mails + interests + import_refs;
     const isUnchanged = isErased && numItems + sessions + links + webhook_attempts === 0;
-    if (dry_run || isUnchanged) return tx.rollbackNoChange(repeated);
+    if (dry_run || isUnchanged) return tx.rollBack(repeated);
     if (!isErased || numItems > 0) await record(tx, now, user, names);
     return repeated;
   });
@@ -201,15 +201,15 @@ async function record(tx: Tx, now: string, { providerId, id: userId, createdAt }
 }
 
 /** Erases the buyers that an invoice needs no longer, of all providers. */
-export const eraseKept = async (database: Database) =>
+export const eraseExpired = async (database: Database) =>
   runEach(await findDue(database.unlocked, {}), async ({ id }) => {
-    while (await eraseSomeKept(database, id)) continue;
+    while (await eraseSomeExpired(database, id)) continue;
   });
 
-export const erasureJob = auditedJob('The erasure of buyers', 'erasure', 3_600_000, eraseKept);
+export const erasureJob = auditedJob('The erasure of buyers', 'erasure', 3_600_000, eraseExpired);
 
 /** Searches a batch without the lock; false once nothing is due. */
-async function eraseSomeKept(database: Pick<Database, 'unlocked' | 'write'>, providerId: number) {
+async function eraseSomeExpired(database: Pick<Database, 'unlocked' | 'write'>, providerId: number) {
   const [due] = await findKept(database.unlocked, { providerId });
   if (due === undefined || due.orders.length + due.customers.length === 0) return false;
   const buyers: Person = { ...due, providerId, userId: 0, mails: [] };
@@ -230,7 +230,7 @@ async function eraseSomeKept(database: Pick<Database, 'unlocked' | 'write'>, pro
     for (const entry of [register.orders, register.payments, register.customers])
       await clearRows(tx, now, entry, cleared);
     await emptyAnswers(tx, { ...toSearched(cleared), ...answers, since: due.since });
-    return cleared.orders.length + cleared.customers.length > 0 || tx.rollbackNoChange(false);
+    return cleared.orders.length + cleared.customers.length > 0 || tx.rollBack(false);
   });
 }
 
@@ -250,7 +250,7 @@ export async function eraseAgain(
     await to.write([providerId], areas, async (tx, now) => {
       const user = await findUser(tx, { providerId }, userId);
       if (!user) return;
-      tx.recordAffected(userId);
+      tx.auditItem(userId);
       const { names } = await eraseItems(tx, now, user, await findPurchases(tx, user, retention), retention);
       await record(tx, now, user, names);
     });

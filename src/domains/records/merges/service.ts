@@ -6,7 +6,7 @@ import { staysSql } from '../../../core/reference/statuses.ts';
 import { byName } from '../../../core/schema/types.ts';
 import type { Areas } from '../../../database/areas.ts';
 import type { Reader, Tx } from '../../../database/client.ts';
-import { writeInSlices, type Ctx, type WriteCtx } from '../../../database/context.ts';
+import { writeInBatches, type Ctx, type WriteCtx } from '../../../database/context.ts';
 import { campaignCustomers } from '../../../database/tables/campaigns.ts';
 import { courses } from '../../../database/tables/courses.ts';
 import { customers } from '../../../database/tables/customers.ts';
@@ -74,7 +74,7 @@ async function merge<Counts extends Record<string, number>>(
   const keys = dry_run ? [] : (await answers).map(({ key }) => key);
   const numMoved = kind.counted.reduce((sum, name) => sum + before[name]!, 0);
   let counts = dry_run || numMoved > sliceSize ? before : undefined;
-  return writeInSlices(ctx, kind.areas, async (w) => {
+  return writeInBatches(ctx, kind.areas, async (w) => {
     const { tx, now } = w;
     // Locked, so that no session or link of a person begins meanwhile.
     const found = await tx
@@ -94,9 +94,9 @@ async function merge<Counts extends Record<string, number>>(
 
     counts ??= await kind.count(tx, ids);
     const result = { id, into, dry_run, ...counts };
-    if (dry_run) return tx.rollbackNoChange({ ...result, ...(await kind.preview?.(tx, ids)) });
+    if (dry_run) return tx.rollBack({ ...result, ...(await kind.preview?.(tx, ids)) });
 
-    tx.recordAffected(into);
+    tx.auditItem(into);
     if ((await kind.moveSome(tx, ids, now, sliceSize)) === sliceSize) return undefined;
     if ((await replaceInAnswers(kind, w, ids, keys)) === sliceSize) return undefined;
     await kind.finish?.(tx, ids);

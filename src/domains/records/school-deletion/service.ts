@@ -66,7 +66,7 @@ export async function deleteSchool(
     await rememberDeletion(tx, { providerId, now, keepOrders });
     if (keepOrders) await tx.execute(unsetColumns('providers', sql`t.id = ${providerId}`, unset));
     else await tx.delete(providers).where(eq(providers.id, providerId));
-    tx.recordAffected(providerId);
+    tx.auditItem(providerId);
   });
   return rows;
 }
@@ -96,12 +96,12 @@ const endConnected = (database: SchoolDatabase, providerId: number, locked: numb
     const connected = or(eq(partnerConnections.providerId, providerId), eq(partnerConnections.partnerId, providerId));
     const connections = await tx.select().from(partnerConnections).where(connected);
     const partners = connections.map((one) => (one.providerId === providerId ? one.partnerId : one.providerId));
-    if (partners.some((partner) => !locked.includes(partner))) return tx.rollbackNoChange(partners);
+    if (partners.some((partner) => !locked.includes(partner))) return tx.rollBack(partners);
     const closedAt = sql`coalesce(${providers.closedAt}, ${now})`;
     await tx.update(providers).set({ closedAt, updatedAt: now }).where(eq(providers.id, providerId));
     await tx.delete(partnerConnections).where(connected);
     await tx.delete(providerState).where(eq(providerState.providerId, providerId));
-    tx.recordAffected(providerId);
+    tx.auditItem(providerId);
     return undefined;
   });
 

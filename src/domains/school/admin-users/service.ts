@@ -90,7 +90,7 @@ export function saveAdminUser(ctx: Ctx, body: AdminUserBody): Promise<{ user: Ad
     if (hasOtherRoles && !isJoined) {
       await tx.update(adminMemberships).set({ updatedAt: now }).where(member);
     }
-    tx.recordAffected(adminUserId);
+    tx.auditItem(adminUserId);
     if (isJoined && !person.hasPassword && body.send_invite !== false) {
       await tx
         .insert(outbox)
@@ -98,7 +98,7 @@ export function saveAdminUser(ctx: Ctx, body: AdminUserBody): Promise<{ user: Ad
     }
     const [user] = await loadMembers({ ...ctx, db: tx }, member);
     const saved = { user: user!, isNew };
-    return hasOtherRoles || isJoined ? saved : tx.rollbackNoChange(saved);
+    return hasOtherRoles || isJoined ? saved : tx.rollBack(saved);
   });
 }
 
@@ -167,8 +167,8 @@ export const renameAdminUser = (ctx: Ctx, adminUserId: number, names: { firstnam
   ctx.write(['people'], async ({ tx, now }) => {
     const member = matchMembers(ctx, adminUserId);
     if ((await tx.$count(adminMemberships, member)) === 0) throw Problem.notFound(`Admin user ${adminUserId}`);
-    if ((await tx.updateChanged(adminMemberships, member, names, now)) === 0) tx.rollbackNoChange();
-    else tx.recordAffected(adminUserId);
+    if ((await tx.updateChanged(adminMemberships, member, names, now)) === 0) tx.rollBack();
+    else tx.auditItem(adminUserId);
   });
 
 const toProfile = (body: AdminUserBody) => ({

@@ -20,7 +20,7 @@ export async function createKey(ctx: Ctx, { expires, ...key }: NewKey & { expire
       .select({ isExpired: sql<boolean>`coalesce(${apiKeys.expiresAt} <= now(), false)` })
       .from(apiKeys)
       .where(tenantWhere(ctx, apiKeys, eq(apiKeys.id, created.keyId)));
-    return { ...created, ...found!, keyId: tx.recordAffected(created.keyId) };
+    return { ...created, ...found!, keyId: tx.auditItem(created.keyId) };
   });
 }
 
@@ -51,8 +51,8 @@ export async function rotateKey(database: Database, keyId: number, overlapSecond
     if (!changed) throw new Problem('invalid', 'A revoked or expired key cannot be rotated');
     const { at, ...key } = changed;
     const created = await insertKey(tx, now, { ...key, providerId: old.providerId });
-    tx.recordAffected(keyId);
-    return { ...created, ...old, keyId: tx.recordAffected(created.keyId), oldExpiresAt: at! };
+    tx.auditItem(keyId);
+    return { ...created, ...old, keyId: tx.auditItem(created.keyId), oldExpiresAt: at! };
   });
 }
 
@@ -90,10 +90,10 @@ export async function revokeKey(database: Database, keyId: number) {
       .set({ revokedAt: now })
       .where(tenantWhere(key, apiKeys, eq(apiKeys.id, keyId), isNull(apiKeys.revokedAt)));
     if (rowCount === 0) {
-      tx.rollbackNoChange();
+      tx.rollBack();
       return;
     }
-    tx.recordAffected(keyId);
+    tx.auditItem(keyId);
   });
   return key;
 }
@@ -105,8 +105,8 @@ export async function findKeyProvider({ db }: Database, key: string): Promise<nu
 }
 
 export type ServerFacts = {
-  /** The rate limit by fairness key. */
-  findRate: (fairnessKey: number) => { perSecond: number; burst: number } | undefined;
+  /** The rate limit by tenant queue key. */
+  findRate: (tenantQueueKey: number) => { perSecond: number; burst: number } | undefined;
   version: string;
 };
 
@@ -124,7 +124,7 @@ export async function describeKey(ctx: Ctx, { findRate, version }: ServerFacts):
     .innerJoin(providers, eq(providers.id, apiKeys.providerId))
     .where(tenantWhere({ providerId: getSchoolId(ctx) }, apiKeys, eq(apiKeys.id, id)));
   if (!found || ctx.publishableFor?.isActive === false) throw Problem.notFound('School');
-  const rate = findRate(ctx.fairnessKey);
+  const rate = findRate(ctx.tenantQueueKey);
   return {
     provider: { id: getSchoolId(ctx), title: found.title },
     key: { id, label: found.label, profile, expires_at: formatTimestamp(found.expiresAt) },

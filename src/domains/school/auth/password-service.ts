@@ -27,18 +27,18 @@ const normalized = (password: string) =>
   password.length > 2 * Password.maxLength! ? password : password.normalize('NFC');
 
 /** Queued fairly by key; throws a queue error (503) if too many wait. */
-export const hashPassword = (password: string, fairnessKey?: number) =>
-  queued([], () => hash(normalized(password), cost), { fairnessKey });
+export const hashPassword = (password: string, tenantQueueKey?: number) =>
+  queued([], () => hash(normalized(password), cost), { tenantQueueKey });
 
 let dummyHash: Promise<string> | undefined;
 /** The hash of a random password, to compare with if a user has none. */
 export const prepareHashing = () => (dummyHash ??= hash(randomBytes(32), cost));
 
 /** False without a hash, after the same time, and for an unreadable hash, as older imports accepted. */
-export async function isPassword(password: string, stored: string | null, fairnessKey?: number) {
+export async function isPassword(password: string, stored: string | null, tenantQueueKey?: number) {
   const compareWith = stored ?? (await prepareHashing());
   const verified = () => verify(compareWith, normalized(password)).catch(() => false);
-  const equal = await queued([], verified, { fairnessKey });
+  const equal = await queued([], verified, { tenantQueueKey });
   return equal && stored !== null;
 }
 
@@ -47,14 +47,14 @@ export const isOutdated = (stored: string) => !stored.includes(current);
 
 /** Sets a course user's password; ends all their sessions and links. */
 export async function setPassword(ctx: Ctx, userId: number, password: string) {
-  const passwordHash = await hashPassword(password, ctx.fairnessKey);
+  const passwordHash = await hashPassword(password, ctx.tenantQueueKey);
   await ctx.write(['people'], (w) => storePassword(w, userId, passwordHash));
 }
 
 /** Stores a hash inside a transaction; ends all sessions and links. */
 export async function storePassword(w: WriteCtx, userId: number, passwordHash: string) {
   if (!(await updateHash(w, eq(courseUsers.id, userId), passwordHash))) throw Problem.notFound('Course user');
-  w.tx.recordAffected(userId);
+  w.tx.auditItem(userId);
   await endAccess(w, userId);
   await forgetFailures(w, userId);
 }
@@ -74,7 +74,7 @@ function forgetFailures(w: WriteCtx, userId: number) {
 export async function replacePassword(w: WriteCtx, userId: number, hashes: { from: string; to: string }) {
   const isReplaced = await replaceHash(w, userId, hashes);
   if (!isReplaced) return false;
-  w.tx.recordAffected(userId);
+  w.tx.auditItem(userId);
   await endAccess(w, userId);
   return true;
 }
@@ -100,7 +100,7 @@ export async function storeAdminPassword(tx: Tx, adminUserId: number, passwordHa
   await tx
     .update(adminUsers)
     .set({ passwordHash })
-    .where(eq(adminUsers.id, tx.recordAffected(adminUserId)));
+    .where(eq(adminUsers.id, tx.auditItem(adminUserId)));
 }
 
 type Owner = Pick<TokenOwner, 'userId' | 'adminUserId'>;

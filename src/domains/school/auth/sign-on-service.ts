@@ -72,7 +72,7 @@ async function checkPassword(
 ): Promise<{ userId?: number | undefined; user?: Verified }> {
   const [user] = await findByUsername(ctx.unlockedStore, { providerId: ctx.providerId, username });
   const passwordHash = user?.passwordHash ?? null;
-  const valid = await isPassword(password, passwordHash, ctx.fairnessKey);
+  const valid = await isPassword(password, passwordHash, ctx.tenantQueueKey);
   return {
     userId: user?.id,
     ...(valid && user && passwordHash !== null && { user: { ...user, passwordHash } }),
@@ -122,10 +122,10 @@ async function upgradeHash(ctx: Ctx, user: Verified, credentials: Credentials): 
   const { id, passwordHash: from } = user;
   if (!isOutdated(from)) return user;
   try {
-    const to = await hashPassword(credentials.password, ctx.fairnessKey);
+    const to = await hashPassword(credentials.password, ctx.tenantQueueKey);
     const isUpgraded = await ctx.write(['people'], async (w) => {
-      if (!(await replaceHash(w, id, { from, to }))) return w.tx.rollbackNoChange(false);
-      w.tx.recordAffected(id);
+      if (!(await replaceHash(w, id, { from, to }))) return w.tx.rollBack(false);
+      w.tx.auditItem(id);
       return true;
     });
     // False if another sign-on was first, or the password has changed.

@@ -31,7 +31,7 @@ export const updateBookingSettings = (ctx: Ctx, body: BookingSettingsBody): Prom
       texts: body.texts === undefined ? undefined : mergeTexts(before?.texts, body.texts),
     };
     const changed = await tx.updateChanged(bookingSettings, tenantWhere(ctx, bookingSettings), changes, now);
-    if (changed === 0) return tx.rollbackNoChange(toBookingSettings(before));
+    if (changed === 0) return tx.rollBack(toBookingSettings(before));
     return toBookingSettings(await findBookingSettings(ctx, tx));
   });
 

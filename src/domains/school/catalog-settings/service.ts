@@ -66,7 +66,7 @@ export const updateCatalogSettings = (ctx: Ctx, body: CatalogSettingsChange): Pr
       withdrawalText: orNull(body.withdrawal_text),
     };
     const changed = await tx.updateChanged(catalogSettings, tenantWhere(ctx, catalogSettings), changes, now);
-    if (changed === 0) return tx.rollbackNoChange(toView(ctx, before));
+    if (changed === 0) return tx.rollBack(toView(ctx, before));
     return toView(ctx, await findCatalogSettings(ctx, tx));
   });
 

@@ -36,8 +36,8 @@ async function setStatus(database: Database, providerId: number, partnerId: numb
     if ((await database.db.$count(providers, eq(providers.id, id))) === 0) throw Problem.notFound(`Provider ${id}`);
   }
   return database.write([providerId, partnerId], ['school'], async (tx, now) => {
-    tx.recordAffected(providerId);
-    tx.recordAffected(partnerId);
+    tx.auditItem(providerId);
+    tx.auditItem(partnerId);
     const set = await tx
       .insert(partnerConnections)
       .values({ providerId, partnerId, status, createdAt: now, updatedAt: now })
@@ -52,7 +52,7 @@ async function setStatus(database: Database, providerId: number, partnerId: numb
       .select({ status: partnerConnections.status })
       .from(partnerConnections)
       .where(pair(providerId, partnerId));
-    return tx.rollbackNoChange(current!.status);
+    return tx.rollBack(current!.status);
   });
 }
 

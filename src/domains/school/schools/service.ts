@@ -29,7 +29,7 @@ export async function getSchool(ctx: Ctx): Promise<School> {
 export async function updateSchool(ctx: Ctx, body: SchoolBody): Promise<number> {
   await ctx.write(['school'], async ({ tx, now }) => {
     const changed = await tx.updateChanged(providers, eq(providers.id, ctx.providerId), toColumns(body), now);
-    if (changed === 0) tx.rollbackNoChange();
+    if (changed === 0) tx.rollBack();
   });
   return ctx.providerId;
 }
@@ -75,7 +75,7 @@ async function insertProvider(write: WriteNewProvider, values: NewProvider, chos
     await tx.insert(providerState).values({ providerId, changedAt: now, schoolChangedAt: now, ...clocks });
     await tx.insert(roles).values({ providerId, id: 1, title: 'Administrator', ...timestamps });
     await tx.insert(apiKeys).values({ providerId, hash: hashApiKey(apiKey), label: 'first key', createdAt: now });
-    return tx.recordAffected(providerId);
+    return tx.auditItem(providerId);
   });
   return { providerId, apiKey };
 }
@@ -105,7 +105,7 @@ async function setClosed(database: Database, providerId: number, isClosed: boole
     const provider = eq(providers.id, providerId);
     const [before] = await tx.select({ closedAt: providers.closedAt }).from(providers).where(provider);
     if ((before!.closedAt !== null) === isClosed) {
-      tx.rollbackNoChange();
+      tx.rollBack();
       return;
     }
     const closedAt = isClosed ? now : null;
@@ -116,7 +116,7 @@ async function setClosed(database: Database, providerId: number, isClosed: boole
         .update(webhooks)
         .set({ attempts: 0, failingSince: null, dueAt: transactionStart })
         .where(eq(webhooks.providerId, providerId));
-    tx.recordAffected(providerId);
+    tx.auditItem(providerId);
   });
 }
 
@@ -146,7 +146,7 @@ export async function setProviderLimit(
         .values({ providerId, ...limit })
         .onConflictDoUpdate({ target, set: limit });
     }
-    tx.recordAffected(providerId);
+    tx.auditItem(providerId);
   });
 }
 
@@ -186,16 +186,16 @@ export async function createContext(database: Database, settings: Settings, prov
   const [found] = await database.db
     .select({
       version: providerState.changedAt,
-      fairnessKey: sql<number>`coalesce(${providers.rootId}, ${providers.id})`,
+      tenantQueueKey: sql<number>`coalesce(${providers.rootId}, ${providers.id})`,
     })
     .from(providerState)
     .innerJoin(providers, eq(providers.id, providerState.providerId))
     .where(tenantWhere({ providerId }, providerState));
-  const { version, fairnessKey } = Problem.assertFound(found, `Provider ${providerId}`);
-  const queued = database.queuedAs(fairnessKey);
+  const { version, tenantQueueKey } = Problem.assertFound(found, `Provider ${providerId}`);
+  const queued = database.queuedAs(tenantQueueKey);
   return {
     providerId,
-    fairnessKey,
+    tenantQueueKey,
     version,
     language: settings.defaultLanguage,
     settings,

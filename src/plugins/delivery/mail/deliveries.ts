@@ -62,7 +62,7 @@ export const stopMs = 8_000;
 export function startMail(options: MailOptions) {
   const { database, transport, log } = options;
   const endings = createEndings(options);
-  /** Number of the latest delivery, by fairness key. */
+  /** Number of the latest delivery, by tenant queue key. */
   const lastDeliveries = new LRUCache<number, number>({ max: 1_000 });
   let deliveryCount = 0;
   const rate = createRate(options.rate);
@@ -74,13 +74,13 @@ export function startMail(options: MailOptions) {
         requested = Math.min(slots - inProgress.length, rate.free());
         if (requested === 0) return undefined;
         const keys = [...lastDeliveries.keys()];
-        const counts = keys.map((key) => inProgress.filter(({ fairnessKey }) => fairnessKey === key).length);
+        const counts = keys.map((key) => inProgress.filter(({ tenantQueueKey }) => tenantQueueKey === key).length);
         const turns = [...lastDeliveries.values()];
         return claimMails(database.unlocked, { slots: requested, keys, counts, turns, purposes: mailPurposes });
       },
       deliver(mail) {
         rate.take();
-        lastDeliveries.set(mail.fairnessKey, (deliveryCount += 1));
+        lastDeliveries.set(mail.tenantQueueKey, (deliveryCount += 1));
         return deliver(options, endings, mail);
       },
       toErrorEnding: (mail, problem, isMomentary) =>

@@ -10,7 +10,7 @@ import type { Mail } from './mails.ts';
 import { deleteMails, markFailed, markSent, storeRefusal } from './sql.ts';
 import type { Transport } from './transport.ts';
 
-const putOffSeconds = 5;
+const postponeSeconds = 5;
 const retryMinutes = [1, 2, 4, 8, 16, 32, 64, 128, 256, 360];
 /** Covers three days. */
 const maxAttempts = 21;
@@ -61,8 +61,8 @@ export function createEndings({ database, transport: { result } }: Options) {
     /** The database failed before the mail was sent. */
     putOff(mail: ClaimedMail, problem: string): Ending {
       mails.postponed += 1;
-      const text = `${toTitle(mail)} is put off for ${putOffSeconds} s: ${problem}`;
-      const dueAt = sql`now() + ${putOffSeconds} * interval '1 second'`;
+      const text = `${toTitle(mail)} is put off for ${postponeSeconds} s: ${problem}`;
+      const dueAt = sql`now() + ${postponeSeconds} * interval '1 second'`;
       const areAttempted = [hasAnyId(outbox.id, toIds(mail)), eq(outbox.dueAt, mail.lease), isNull(outbox.sentAt)];
       const mark = () =>
         unlocked
@@ -115,6 +115,6 @@ export function refuseAddress(
   const audited = database.withAudit({ actor: 'server', actorId: null, action: 'mail delivery' });
   return audited.write([providerId], ['people'], async (tx, now) => {
     const stored = await storeRefusal(tx, { providerId, email, reason, now, subject, mailId });
-    if (stored.length === 0) tx.rollbackNoChange();
+    if (stored.length === 0) tx.rollBack();
   });
 }

@@ -66,7 +66,7 @@ export async function retryMail(database: Database, mailId: number) {
     const { rowCount } = await tx.update(outbox).set(reset).where(ofMail);
     if (rowCount === 0) throw new Problem('invalid', `Mail ${mailId} ${describeRefusal(await findMail(tx, mailId))}`);
     await liftRefusals(tx, { providerId, mailId, now });
-    tx.recordAffected(mailId);
+    tx.auditItem(mailId);
   });
 }
 
@@ -104,7 +104,7 @@ export async function retryMails(database: Database, which: 'failed' | 'waiting'
         .update(outbox)
         .set(reset)
         .where(tenantWhere({ providerId }, outbox, those));
-      return rowCount === 0 ? tx.rollbackNoChange(0) : (rowCount ?? 0);
+      return rowCount === 0 ? tx.rollBack(0) : (rowCount ?? 0);
     });
   const providers = await database.unlocked
     .selectDistinct({ id: outbox.providerId })

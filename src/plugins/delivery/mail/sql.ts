@@ -8,8 +8,8 @@ import { isNoticeSql, refusalEmailsSql } from '../../../domains/messages/mails/l
 // Text: a function, chains of `with`, and claims of the queue.
 
 /**
- * Leases at most `slots` due mails, fairly: the fairness key with the fewest mails in progress is first, then the least
- * recently served one. `keys`, `counts` and `turns` are fairness keys, their mails in progress and when they were last
+ * Leases at most `slots` due mails, fairly: the tenant queue key with the fewest mails in progress is first, then the least
+ * recently served one. `keys`, `counts` and `turns` are tenant queue keys, their mails in progress and when they were last
  * served; mails with other purposes wait for a newer server. Other workers skip a mail until its lease ends; `due_at` is
  * that time and identifies the attempt. `last_error` is null meanwhile.
  */
@@ -17,10 +17,10 @@ export const claimMails = statement(
   'claim_mails',
   {
     takes: { slots: 'int', keys: 'int[]', counts: 'int[]', turns: 'int[]', purposes: 'text[]' },
-    returns: { providerId: 'int', id: 'int', attempts: 'int', lease: 'moment', fairnessKey: 'int' },
+    returns: { providerId: 'int', id: 'int', attempts: 'int', lease: 'moment', tenantQueueKey: 'int' },
     acrossSchools: 'the mails of all schools share the places',
   },
-  `select provider_id as "providerId", id, attempts, due_at::text as lease, fairness_key as "fairnessKey"
+  `select provider_id as "providerId", id, attempts, due_at::text as lease, fairness_key as "tenantQueueKey"
     from claim_mails(:slots::int, array :keys, array :counts::int[], array :turns::int[], array :purposes)`,
 );
 

@@ -45,10 +45,10 @@ export async function deliver(delivery: Delivery, webhook: ClaimedWebhook): Prom
       await release(delivery.on, webhook, schedule.unknownPause);
       return;
     }
-    const mayGoOn = notice
+    const canContinue = notice
       ? await deliverNotice(delivery, webhook, notice, after)
       : await move(delivery, webhook, after);
-    if (!mayGoOn) return;
+    if (!canContinue) return;
     if (performance.now() >= turnEnd || delivery.isStopping()) break;
   }
   await release(delivery.on, webhook);
@@ -187,10 +187,10 @@ const disableWebhook = (ctx: Ctx, { id, updatedAt, token }: ClaimedWebhook, reas
       .set({ isActive: false, disabledAt: now, disabledReason: reason, updatedAt: now })
       .where(isLeased);
     if (rowCount === 0) {
-      tx.rollbackNoChange();
+      tx.rollBack();
       return;
     }
-    tx.recordAffected(id);
+    tx.auditItem(id);
     const [school] = await tx
       .select({ email: providers.emailAdmin })
       .from(providers)

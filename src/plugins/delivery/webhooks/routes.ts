@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox';
 import { itemRoutes } from '../../../http/item-routes.ts';
 import { listRoute } from '../../../http/list-cache/index.ts';
 import { responses } from '../../../http/responses.ts';
-import { passOnTraceparent } from '../../../http/request-log.ts';
+import { propagateTraceparent } from '../../../http/request-log.ts';
 import { t } from '../../../core/schema/types.ts';
 import type { CallPolicy } from './outgoing-target.ts';
 import {
@@ -104,7 +104,7 @@ export const webhookRoutes: FastifyPluginAsyncTypebox<{ policy: CallPolicy }> = 
     },
     config: { refusesUnknown: true },
     handler: ({ ctx, params, headers }) =>
-      service.testWebhook(ctx, params.id, policy, passOnTraceparent(headers['traceparent'])),
+      service.testWebhook(ctx, params.id, policy, propagateTraceparent(headers['traceparent'])),
   });
 
   app.post('/:id/rotate', {

@@ -61,7 +61,7 @@ export async function createWebhook(ctx: Ctx, body: WebhookBody, policy: CallPol
         ...{ ...toColumns(body), url: body.url, host },
       })
       .returning();
-    tx.recordAffected(created!.id);
+    tx.auditItem(created!.id);
     return { ...toWebhook(created!), secret };
   });
 }
@@ -85,7 +85,7 @@ export async function updateWebhook(ctx: Ctx, id: number, body: WebhookChange, p
       await w.tx.update(webhooks).set({ attempts: 0, dueAt: transactionStart }).where(whereId(ctx, id));
     const [row] = await w.tx.select().from(webhooks).where(whereId(ctx, id));
     const updated = toWebhook(row!);
-    return changed === 0 ? w.tx.rollbackNoChange(updated) : updated;
+    return changed === 0 ? w.tx.rollBack(updated) : updated;
   });
 }
 
@@ -156,7 +156,7 @@ export async function testWebhook(ctx: Ctx, id: number, policy: CallPolicy, head
     return toDelivery({ ...attempt, at: logged.at });
   } finally {
     // Without it the test expires.
-    const ofSchool = tenantWhere({ providerId: ctx.fairnessKey }, webhookTests, eq(webhookTests.token, token));
+    const ofSchool = tenantWhere({ providerId: ctx.tenantQueueKey }, webhookTests, eq(webhookTests.token, token));
     await ctx.unlockedStore
       .delete(webhookTests)
       .where(ofSchool)
@@ -188,7 +188,7 @@ async function beginSchoolTest(ctx: Ctx) {
   for (let attempt = 1; ; attempt += 1) {
     const { rowCount } = await ctx.unlockedStore
       .insert(webhookTests)
-      .values({ providerId: ctx.fairnessKey, ...begun })
+      .values({ providerId: ctx.tenantQueueKey, ...begun })
       .onConflictDoUpdate({ target: webhookTests.providerId, set: begun, setWhere: hasTestEnded });
     if (rowCount === 1) return token;
     if (attempt === testWait.tries)

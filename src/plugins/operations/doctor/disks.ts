@@ -9,7 +9,7 @@ export const createDiskCheck = (added: Record<string, string>): SystemCheck => (
     const results = await Promise.all(
       Object.entries(folders).map(async ([name, folder]) =>
         readDiskSpace(folder).then(
-          (space) => judgeDisk(name, space),
+          (space) => assessDisk(name, space),
           (failure: unknown) => warning(`The disk of the ${name} cannot be examined (${getErrorCode(failure)})`),
         ),
       ),
@@ -21,7 +21,7 @@ export const createDiskCheck = (added: Record<string, string>): SystemCheck => (
         ? skipped(
             'The disk of the database is on another machine, or the role lacks pg_read_all_settings: watch it there',
           )
-        : judgeDisk('database', database),
+        : assessDisk('database', database),
     ];
   },
 });
@@ -29,7 +29,7 @@ export const createDiskCheck = (added: Record<string, string>): SystemCheck => (
 const gigabyte = 2 ** 30;
 
 /** A large disk with a small free share is not full yet, nor is a small one with little free space that is a large share. */
-export function judgeDisk(name: string, { free, size }: DiskSpace): Result {
+export function assessDisk(name: string, { free, size }: DiskSpace): Result {
   const share = size === 0 ? 1 : free / size;
   const message = `The disk of the ${name} has ${formatBytes(free)} free (${Math.floor(share * 100)} %)`;
   if (share < 0.02 && free < gigabyte) return error(message);

@@ -37,11 +37,11 @@ export const connectionCheck: SystemCheck = {
         (select datconnlimit from pg_database where datname = current_database()) as "databaseLimit"
       from pg_stat_activity where datid is not null`,
     );
-    return judgeConnections(connections, config.POOL_SIZE);
+    return assessConnections(connections, config.POOL_SIZE);
   },
 };
 
-export function judgeConnections(counts: Connections, poolSize: number): Result[] {
+export function assessConnections(counts: Connections, poolSize: number): Result[] {
   // -1 is no limit.
   const limits = [
     { used: counts.used, limit: counts.usable, name: '' },
@@ -75,11 +75,11 @@ export const tableCheck: SystemCheck = {
         left join (select tablename, sum((1 - null_frac) * avg_width) as width from pg_stats where schemaname = 'public'
           group by tablename) w on w.tablename = s.relname
       where s.schemaname = 'public'`);
-    return judgeTables(rows);
+    return assessTables(rows);
   },
 };
 
-export function judgeTables(tables: TableState[]): Result[] {
+export function assessTables(tables: TableState[]): Result[] {
   const dead = tables.filter(({ live, dead }) => dead >= minDeadRows && dead > live / 2);
   const bloated = tables.filter(
     ({ bytes, expectedBytes }) => bytes >= minBloatBytes && expectedBytes !== null && bytes > 3 * expectedBytes,
@@ -117,11 +117,11 @@ export const transactionCheck: SystemCheck = {
         from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
           and application_name is distinct from '${backupApplication}'`,
     );
-    return judgeTransactions(transactions);
+    return assessTransactions(transactions);
   },
 };
 
-export function judgeTransactions({ seconds, prepared, hidden, frozenAge }: Transactions): Result[] {
+export function assessTransactions({ seconds, prepared, hidden, frozenAge }: Transactions): Result[] {
   const oldest = Math.max(seconds, prepared);
   const limits = { warning: 10 * minutes, error: 24 * hours };
   const wraparound = { warning: 500_000_000, error: 1_500_000_000 };

@@ -13,7 +13,7 @@ import {
 /** The major versions that this release was tested with. */
 const [oldest, newest] = [15, 18] as const;
 
-export function judgeVersion(major: number, version: string): Result {
+export function assessVersion(major: number, version: string): Result {
   const name = `PostgreSQL ${version}`;
   if (major < oldest) return error(`${name} is too old: PostgreSQL ${oldest} or newer is required`);
   if (major > newest) return warning(`${name} is newer than the versions that this release was tested with`);
@@ -27,7 +27,7 @@ export const versionCheck: SystemCheck = {
       pool,
       `select current_setting('server_version_num')::int as number, split_part(current_setting('server_version'), ' ', 1) as version`,
     );
-    return [judgeVersion(Math.floor(number / 10_000), version)];
+    return [assessVersion(Math.floor(number / 10_000), version)];
   },
 };
 
@@ -39,12 +39,12 @@ export const settingsCheck: SystemCheck = {
     const names = ['synchronous_commit', 'fsync', 'full_page_writes', 'autovacuum'];
     const columns = names.map((name) => `current_setting('${name}') as ${name}`);
     const settings = await queryOne<Settings>(pool, `select ${columns.join(', ')}`);
-    return judgeSettings(settings, DATABASE_URL !== undefined && !isNear(DATABASE_URL));
+    return assessSettings(settings, DATABASE_URL !== undefined && !isNear(DATABASE_URL));
   },
 };
 
 /** A remote server may have storage that needs no `fsync`, as those of some cloud providers. */
-export function judgeSettings(settings: Settings, isRemote = false): Result[] {
+export function assessSettings(settings: Settings, isRemote = false): Result[] {
   const { synchronous_commit, fsync, full_page_writes, autovacuum } = settings;
   const faults = found([
     synchronous_commit === 'off' &&
@@ -79,11 +79,11 @@ export const collationCheck: SystemCheck = {
       union all
       select collname, collversion, pg_collation_actual_version(oid)
         from pg_collation where collname = '${collation}' and collnamespace = 'pg_catalog'::regnamespace`);
-    return judgeCollations(rows);
+    return assessCollations(rows);
   },
 };
 
-export function judgeCollations(collations: Collation[]): Result[] {
+export function assessCollations(collations: Collation[]): Result[] {
   const icu = collations.find(({ name }) => name === collation);
   if (!icu) return [error(`The collation ${collation} is missing: PostgreSQL must be built with ICU`)];
   const changed = collations.filter(({ stored, actual }) => stored !== null && stored !== actual);

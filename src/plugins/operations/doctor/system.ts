@@ -50,14 +50,14 @@ const roleCheck: SystemCheck = {
       where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'S')
         and c.relowner = (select relowner from pg_class where oid = 'public.providers'::regclass)
       order by c.relname`);
-    return judgeRole(role, rows, {
+    return assessRole(role, rows, {
       isEmbedded: config.DATABASE_URL === undefined,
       mustMigrate: config.MIGRATE_ON_START,
     });
   },
 };
 
-export function judgeRole(
+export function assessRole(
   { name, isSuperuser, mayCreate }: Role,
   rights: Rights[],
   { isEmbedded, mustMigrate }: { isEmbedded: boolean; mustMigrate: boolean },
@@ -94,11 +94,11 @@ export const migrationCheck: SystemCheck = {
       ? 'this version neither migrates it nor restores a backup of it'
       : 'a backup is restored with `--accept-migrations` only, if at all';
     const problems = describeMigrationDifferences(differences).map((text) => error(`${text}: ${advice}`));
-    return isRefused ? problems : [judgeMigrationCount(applied.length, readMigrations().length), ...problems];
+    return isRefused ? problems : [assessMigrationCount(applied.length, readMigrations().length), ...problems];
   },
 };
 
-function judgeMigrationCount(applied: number, expected: number) {
+function assessMigrationCount(applied: number, expected: number) {
   if (applied < expected) return error(`${expected - applied} of ${expected} are pending: run \`migrate\``);
   if (applied > expected) return ok(`${applied - expected} more than this version knows`);
   return ok(`All ${expected} are applied`);
@@ -113,14 +113,14 @@ const clockCheck: SystemCheck = {
       'select extract(epoch from clock_timestamp())::float8 * 1000 as at',
     );
     const received = Date.now();
-    const result = judgeClock(at - (sent + received) / 2, (received - sent) / 2);
+    const result = assessClock(at - (sent + received) / 2, (received - sent) / 2);
     const stored = clockWarning(await summarizeClocksAhead(pool));
     return stored === undefined ? [result] : [result, warning(stored)];
   },
 };
 
 /** Both in milliseconds. */
-export function judgeClock(ahead: number, uncertainty: number): Result {
+export function assessClock(ahead: number, uncertainty: number): Result {
   const seconds = Math.max(0, Math.abs(ahead) - uncertainty) / 1_000;
   const limits = { warning: 2, error: minutes };
   if (seconds < limits.warning) return ok("The database's clock agrees with that of this machine");

@@ -15,7 +15,7 @@ const findByName = statement(
     takes: { name: 'text' },
     returns: {
       providerId: 'int',
-      fairnessKey: 'int',
+      tenantQueueKey: 'int',
       uidHost: 'text?',
       slug: 'text',
       host: 'text?',
@@ -37,7 +37,7 @@ const findByName = statement(
     },
     acrossSchools: 'the name of a catalog finds its school',
   },
-  `select n.provider_id as "providerId", coalesce(p.root_id, p.id) as "fairnessKey", v.uid_host as "uidHost", c.slug, c.host, c.theme,
+  `select n.provider_id as "providerId", coalesce(p.root_id, p.id) as "tenantQueueKey", v.uid_host as "uidHost", c.slug, c.host, c.theme,
       c.fields, c.is_indexed as "isIndexed", c.terms_url as "termsUrl", c.privacy_url as "privacyUrl",
       c.withdrawal_text as "withdrawalText", p.title, coalesce(nullif(p.email_booking, ''), p.email) as email, p.phone,
       p.web_address as "webAddress", p.text_tagline as tagline, p.text_description as description, p.org_nr as "orgNr",

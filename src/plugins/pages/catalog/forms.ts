@@ -51,7 +51,7 @@ export function protectForms(app: FastifyInstance, services: Services & { isOwnH
 }
 
 /** A person leaves the hidden field empty. */
-export const isByProgram = (request: FastifyRequest) => (readField(request, 'website') ?? '') !== '';
+export const isBot = (request: FastifyRequest) => (readField(request, 'website') ?? '') !== '';
 
 /** A context that writes, in the language of the page. */
 export async function createFormContext({ database, settings }: Services, request: FastifyRequest): Promise<Ctx> {

@@ -76,14 +76,14 @@ function createCatalogContext(
   language: Language,
   { id: reqId }: FastifyRequest,
 ): Ctx {
-  const { providerId: id, quarter, fairnessKey, version } = school;
+  const { providerId: id, quarter, tenantQueueKey, version } = school;
   const unlockedStore = database.unlockedFor({ provider: id, reqId });
   const refuse = () => Promise.reject(new Error('A page of the catalog writes nothing'));
   return {
     providerId: 0,
     publishableFor: { id, isActive: true, origins: [], quarter },
     // The public does not share the turns of the school's own keys.
-    fairnessKey: -fairnessKey,
+    tenantQueueKey: -tenantQueueKey,
     version,
     versions: school,
     language,

@@ -54,11 +54,11 @@ export const authPages: FastifyPluginAsync<PageServices> = async (
     const { password, errors } = readNewPassword(request, request.view.texts, await loadPasswordNames(ctx, owner));
     if (Object.keys(errors).length > 0) return sendPasswordForm(request, reply, owner, errors);
 
-    const passwordHash = await hashPassword(password, ctx.fairnessKey);
+    const passwordHash = await hashPassword(password, ctx.tenantQueueKey);
     const outcome = await ctx.write(['people'], async (w) => {
       const tokenOwner = await consumeToken(w.tx, 'password', token);
       if (!tokenOwner) {
-        w.tx.rollbackNoChange();
+        w.tx.rollBack();
         return;
       }
       const secret = await storeOwnerPassword(w, tokenOwner, passwordHash);

@@ -27,7 +27,7 @@ const isFeedOf = (ctx: Ctx, userId: number) => tenantWhere(ctx, calendarFeeds, e
 export const endFeed = (ctx: Ctx, userId: number): Promise<void> =>
   ctx.write(['people'], async ({ tx }) => {
     const { rowCount } = await tx.delete(calendarFeeds).where(isFeedOf(ctx, userId));
-    if (rowCount === 0) tx.rollbackNoChange();
+    if (rowCount === 0) tx.rollBack();
   });
 
 /** The time at which the person's feed was created; undefined without one. */

@@ -77,7 +77,7 @@ export const linkPages: FastifyPluginAsync<PageServices> = async (app, { unlocke
       const change = answer === 'accept' ? acceptOffer : declineOffer;
       const isCurrent = (await findLink(w.tx, 'offer', request.params.token)) !== undefined;
       const state = isCurrent ? await change(w, visit.participantId!) : undefined;
-      return state === undefined ? w.tx.rollbackNoChange(false) : true;
+      return state === undefined ? w.tx.rollBack(false) : true;
     });
     return sendOffer(request, reply, visit, isAnswered && answer === 'decline');
   });

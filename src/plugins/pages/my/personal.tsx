@@ -103,10 +103,10 @@ export const personalPages: FastifyPluginAsync<PageServices> = async (app, servi
     const verified = await verifyOldPassword(request, reply);
     if ('status' in verified) return sendForm(verified.status, { old: verified.error });
 
-    const hashes = { from: verified.passwordHash, to: await hashPassword(password, ctx.fairnessKey) };
+    const hashes = { from: verified.passwordHash, to: await hashPassword(password, ctx.tenantQueueKey) };
     const secret = await ctx.write(['people'], async (w) => {
       if (!(await replacePassword(w, userId, hashes))) {
-        w.tx.rollbackNoChange();
+        w.tx.rollBack();
         return;
       }
       return openSession(w.tx, { providerId: ctx.providerId, userId });

@@ -11,7 +11,7 @@ import { findDateTerms } from '../../../../domains/bookings/participant-changes/
 import { toSchoolContext } from '../courses.ts';
 import { canBook, isSold, type CatalogDate } from '../dates/model.ts';
 import { getDate } from '../dates/service.ts';
-import { AddressLimited, createFormContext, isByProgram } from '../forms.ts';
+import { AddressLimited, createFormContext, isBot } from '../forms.ts';
 import { isAt, readId, type ItemRoute } from '../item-route.ts';
 import { sendPage } from '../../send-page.tsx';
 import type { View } from '../view.ts';
@@ -67,7 +67,7 @@ export const bookingPages: FastifyPluginAsync<Services> = async (app, services) 
     const { view, date } = visit;
     if (date.externalUrl) return reply.redirect(view.paths.date(date), 303);
     const form = readForm(request);
-    if (isByProgram(request)) return sendRefusal(reply, visit, form, 'program');
+    if (isBot(request)) return sendRefusal(reply, visit, form, 'program');
     const action = readField(request, 'action') ?? 'check';
     const post = await findPost(visit.ctx.unlockedStore, visit.ctx.providerId, form.key);
     const { reused, outdated } = view.texts.form;
@@ -75,7 +75,7 @@ export const bookingPages: FastifyPluginAsync<Services> = async (app, services) 
     const isOutdated = post === undefined && !isCurrent(form.key);
     const [shown, how] = changeForm(form, action, view);
     if (isOther || isOutdated)
-      return sendAnew(reply, visit, shown, isOther ? reused : outdated, action === 'book' ? { status: 409 } : how);
+      return sendNewForm(reply, visit, shown, isOther ? reused : outdated, action === 'book' ? { status: 409 } : how);
     if (action !== 'book') return sendForm(reply, visit, shown, how);
     if (post) return reply.redirect(view.paths.booked(form.key), 303);
     if (!isSold(date)) return reply.redirect(view.paths.date(date), 303);
@@ -126,7 +126,7 @@ const toFields = ({ view, date }: Visit, form: BookingForm) =>
 const parseForm = (visit: Visit, form: BookingForm) => parseBooking(toFields(visit, form), todayIn(visit.date.zone));
 
 /** With a new key: of a form that has booked, and was filled in for something else since, or that may have booked. */
-const sendAnew = (
+const sendNewForm = (
   reply: FastifyReply,
   visit: Visit,
   form: BookingForm,
@@ -176,7 +176,7 @@ async function sendBooking(request: FastifyRequest, reply: FastifyReply, visit: 
     await bookByForm(ctx, { key, fingerprint, ip: request.ip, version, date: visit.date, input });
   } catch (error) {
     if (error instanceof AddressLimited) return sendRefusal(reply, visit, form, error.reason);
-    if (error instanceof FormReused) return sendAnew(reply, visit, form, texts.form.reused, { status: 409 });
+    if (error instanceof FormReused) return sendNewForm(reply, visit, form, texts.form.reused, { status: 409 });
     if (error instanceof FormEnded) return sendEnded(reply, view);
     if (error instanceof PriceChanged) {
       const text = choice === toChoice(input) ? texts.form.priceChanged : texts.form.priceChosen;

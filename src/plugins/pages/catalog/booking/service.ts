@@ -105,7 +105,7 @@ export async function bookByForm(ctx: Ctx, { key, fingerprint, ip, version, date
     ]);
     if (known && !isPostOf(known, fingerprint)) throw new FormReused();
     if (known) {
-      tx.rollbackNoChange();
+      tx.rollBack();
       return;
     }
     if (links > 0) throw new FormEnded();

@@ -6,7 +6,7 @@ import { readField } from '../../forms.ts';
 import { formLimits } from '../booking/limits.ts';
 import { findCourse } from '../courses.ts';
 import { findDatedCourses } from '../dates/service.ts';
-import { AddressLimited, createFormContext, isByProgram } from '../forms.ts';
+import { AddressLimited, createFormContext, isBot } from '../forms.ts';
 import { isAt, readId, type ItemRoute } from '../item-route.ts';
 import { sendPage } from '../../send-page.tsx';
 import { InterestPage } from '../views/interest.tsx';
@@ -29,7 +29,7 @@ export const interestPages: FastifyPluginAsync<Services> = async (app, services)
     const { texts, paths } = view;
     const course = await getCourse(request);
     const form = { name: readField(request, 'name') ?? '', email: readField(request, 'email') ?? '' };
-    if (isByProgram(request)) return sendRefusal(reply, { view, course, form }, 'program');
+    if (isBot(request)) return sendRefusal(reply, { view, course, form }, 'program');
     const errors = listFaults(form).map(({ field, isMissing }) => ({
       name: field,
       text: fill(isMissing ? texts.form.missing : texts.form.notValid, texts.fields[field]),
