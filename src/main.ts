@@ -95,7 +95,7 @@ async function serve(config: Config, log: Log, store: Store, stopSignal: StopSig
   printWelcome(config, log, (app.server.address() as AddressInfo).port, { plugins, firstData });
 }
 
-/** With longer time limits than requests have: a machine that starts everything at once is slow. */
+/** Prepares the database with longer time limits than those of requests, for machines that start slowly. */
 async function prepareDatabase(config: Config, log: Log, store: Store) {
   const database = openStartDatabase(config, store);
   try {

@@ -31,7 +31,7 @@ export function venueParts({ location, placeTitle, placeAdditionalInfo }: Venue)
   return withoutBlank([...(lines.length > 0 ? lines : [placeTitle]), placeAdditionalInfo]);
 }
 
-/** As `venueParts`, each line by itself. */
+/** Returns the lines of `venueParts`. */
 export const venueLines = (venue: Venue) =>
   withoutBlank(venueParts(venue).flatMap((part) => normalizeLineBreaks(part).split('\n')));
 

@@ -29,7 +29,7 @@ type CalendarDate = Venue & {
   endsAtMs: number;
   /** When a value of the event was last changed, or could have been. */
   updatedAtMs: number;
-  /** In order of time. */
+  /** Gatherings in order of time. */
   gatherings: CalendarGathering[];
   /** Events that calendars may still have of the date, beyond those of its gatherings. */
   numFormerEvents?: number;
@@ -125,7 +125,7 @@ function createWriter(options: CalendarOptions) {
   };
 }
 
-/** As the library does, in a hundredth of its time: lines of at most 74 bytes, without their first blank. */
+/** Folds lines to at most 74 bytes, their first blank not counted: as the library, in a hundredth of its time. */
 export const foldLines = (text: string) =>
   text
     .split('\r\n')

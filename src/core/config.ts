@@ -129,7 +129,7 @@ const prefixes = ['DATABASE_', 'BOOTSTRAP_', 'RATE_LIMIT_'];
 /** The variables of a plugin, and its values in force, which it gets by `config.of`. */
 export type PluginSettings<Values extends object = object> = {
   variables: TProperties;
-  /** By a variable of the group, the one of the core that it follows in lists; others follow the one before. */
+  /** The core variable that a variable of the group follows in lists; others follow the one before. */
   after: Record<string, string>;
   prefixes?: string[];
   toValues(variables: never, core: CoreConfig): Values;

@@ -30,9 +30,9 @@ export function openLog({ LOG_LEVEL, LOG_FORMAT }: Pick<Config, 'LOG_LEVEL' | 'L
 /** JSON lines on standard error, written at once. */
 export const logToErrors = () => pino({ base: null }, pino.destination({ dest: process.stderr.fd, sync: true }));
 
-/** Of lines that the reader of the output has not taken yet. */
+/** Bytes of lines that the reader of the output has not taken yet. */
 const maxBufferBytes = 1_048_576;
-/** For the lines that are left when the process ends. */
+/** Time for the lines that are left when the process ends. */
 const flushMs = 1_000;
 
 /**

@@ -78,5 +78,5 @@ function runSanitizer(html: string) {
 
 const contactProtocols = [...webProtocols, 'mailto:', 'tel:'];
 
-/** As `safeLink`, with those to write and to call, and those that leave out https. */
+/** Accepts the links of `safeLink`, those to write and to call, and those that leave out https. */
 const contactLink = (address = '') => safeLink(address.trim().replace(/^\/\//, 'https://'), contactProtocols);

@@ -6,7 +6,7 @@ export const newSecret = () => randomBytes(32).toString('base64url');
 /** A secret that begins with its provider's id, so that the look-up names the provider. */
 export const newProviderSecret = (providerId: number) => `${providerId}_${newSecret()}`;
 
-/** As `newProviderSecret`, equal for an equal key and secret. */
+/** Derives a secret in the form of `newProviderSecret`, equal for an equal key and secret. */
 export const deriveProviderSecret = (secret: string, providerId: number, purpose: string, key: string) =>
   `${providerId}_${createHmac('sha256', secret).update(`${purpose}\n${providerId}\n${key}`).digest('base64url')}`;
 

@@ -18,7 +18,7 @@ const invisibleStart = /^(?:\s|(?=\p{Default_Ignorable_Code_Point})\p{Cf})+/u;
 const invisibleRuns = /(?:\s|(?![\u{E0020}-\u{E007F}])(?=\p{Default_Ignorable_Code_Point})\p{Cf})+/gu;
 const invisible = /[\s\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 
-/** Without white space and invisible format characters at both ends. */
+/** Removes white space and invisible format characters at both ends. */
 function trimInvisible(text: string) {
   const rest = text.replace(invisibleStart, '');
   return rest.replace(invisibleRuns, (run, index: number) => (index + run.length === rest.length ? '' : run));

@@ -20,7 +20,7 @@ export function parseTimestamp(text: string): string | undefined {
   return `${year}-${month}-${day} ${hour}:${minute}:${second}${fraction ? `.${fraction.slice(0, 6)}` : ''}${zone}`;
 }
 
-/** As `parseTimestamp`, limited so that the year is within 1 to 9999 in every time zone. */
+/** `parseTimestamp`, limited so that the year is within 1 to 9999 in every time zone. */
 export function parseStoredTimestamp(text: string): string | undefined {
   const moment = parseTimestamp(text);
   return moment !== undefined && moment >= '0001-01-03' && moment < '9999-12-30' ? moment : undefined;
@@ -94,7 +94,7 @@ export function formatPlainTimestamp(stored: string | null) {
   return stored?.slice(0, 19) ?? null;
 }
 
-/** As `formatTimestamp`, with the fraction, for clients that sync from this time. */
+/** `formatTimestamp` with the fraction, for clients that sync from this time. */
 export function formatExactTimestamp(stored: string): string {
   const fraction = /\.\d+/.exec(stored)?.[0] ?? '';
   return `${stored.slice(0, 10)}T${stored.slice(11, 19)}${fraction}${getOffset(stored)}`;

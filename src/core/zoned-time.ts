@@ -17,7 +17,7 @@ function getFormat(zone: string) {
 
 const toUtc = (local: string) => Date.parse(`${local.replace(' ', 'T')}Z`);
 
-/** Between them every local time has a year of 1 to 9999. */
+/** Limits between which every local time has a year of 1 to 9999. */
 const [firstMs, lastMs] = [Date.parse('0001-01-02T00:00:00Z'), Date.parse('9999-12-31T00:00:00Z')];
 
 function offsetAt(ms: number, zone: string) {

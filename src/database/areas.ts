@@ -8,5 +8,5 @@ export type Area = (typeof areas)[number];
 /** Not empty: a lock that moves no area's clock would move all of them. */
 export type Areas = readonly [Area, ...Area[]];
 
-/** For writes that may change anything, such as imports. */
+/** Areas of writes that may change anything, such as imports. */
 export const allAreas: Areas = areas;

@@ -10,7 +10,7 @@ export type AuditContext = {
   actorId: number | null;
   action: string;
   itemIds?: readonly number[];
-  /** For the log of slow statements. */
+  /** Shown in the log of slow statements. */
   requestId?: string;
 };
 

@@ -38,7 +38,7 @@ export type Database = UnitOfWork & {
   unlocked: UnlockedStore;
   /** `unlocked`, whose slow statements are reported with their origin. */
   unlockedFor(origin: Origin): UnlockedStore;
-  /** From now on `report` is called for each statement of more than half a second. */
+  /** Calls `report` for each later statement of more than half a second. */
   onSlowStatement(report: (statement: SlowStatement) => void): void;
   /** Returns this database with an audit log for its writes. */
   withAudit(auditContext: AuditContext): Database;

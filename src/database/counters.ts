@@ -32,5 +32,5 @@ const retryReasons: Record<string, keyof Counters['retries']> = {
   '40P01': 'deadlock',
   '55P03': 'lock_timeout',
 };
-/** By the SQLSTATE of an error that a retry may fix. */
+/** Maps the SQLSTATE of an error that a retry may fix to the reason. */
 export const retryReason = (sqlState: string) => retryReasons[sqlState] ?? 'prepared_statement';

@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path';
 import type { Pool } from 'pg';
 import { getErrorCode } from '../core/database-errors.ts';
 
-/** In bytes; `free` is what a user without special rights may write. */
+/** Bytes; `free` is what a user without special rights may write. */
 export type DiskSpace = { free: number; size: number };
 
 /** The space of a folder's file system; that of the nearest existing parent before the folder is made. */

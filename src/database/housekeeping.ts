@@ -25,7 +25,7 @@ export const old = (moment: string) => `${moment} < now() - $1 * interval '1 day
 export const deleteWhere = (table: string, key: string, condition: string) =>
   `delete from ${table} where (${key}) in (select ${key} from ${table} where ${condition} limit $2) and ${condition}`;
 
-/** With those of the plugins, all tables that grow with use and not with the data of the providers; docs/operate/operating.md lists them. */
+/** The core's tables that grow with use and not with the data of the providers; docs/operate/operating.md lists all. */
 export const coreTasks: Task[] = [
   {
     table: 'audit_entries',

@@ -31,7 +31,7 @@ type Typed<T> = { readonly kind: Scalar | 'json'; readonly isNullable: boolean; 
 
 /** `?` may be null. */
 type Kind = Scalar | `${Scalar}?` | Typed<unknown>;
-/** In a text a list stands for a query with one column, as in `id in :ids`. */
+/** A list, which stands for a query with one column in a text, as in `id in :ids`. */
 type List = `${Scalar}[]`;
 /** Rows have these columns and `place`, from 1. In a text they stand for a table of their name. */
 type Rows = { readonly rows: Record<string, Kind> };

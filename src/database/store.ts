@@ -59,7 +59,7 @@ export async function openStore(
   };
 }
 
-/** For the work of a start, before requests come: the same database with two connections and longer time limits. */
+/** Opens the database with two connections and longer time limits, for the work of a start, before requests come. */
 export function openStartDatabase(config: Config, { connection }: Pick<Store, 'connection'>): Database {
   return openDatabase({
     connection,

@@ -33,6 +33,6 @@ export function createVersionedCache<T>(maxSize: number, areas: readonly Area[] 
 
 const sampled = 50;
 
-/** In serialized bytes; of a long list by its first items, since serializing takes long. */
+/** Estimates serialized bytes, of a long list by its first items, since serializing takes long. */
 const estimateSize = (values: unknown[]) =>
   Math.ceil(serialize(values.slice(0, sampled)).byteLength * Math.max(1, values.length / sampled));

@@ -102,7 +102,7 @@ function checkFolder(home: string, note?: string) {
   return { path: home, uid: found.uid, gid: found.gid };
 }
 
-/** As root: recursively, since a copy made by root may have left files in it. */
+/** Changes the owner recursively as root, since a copy made by root may have left files in it. */
 async function changeOwner(home: string, { uid, gid }: { uid: number; gid: number }) {
   createFolder(home, 0o700);
   const { failure } = await run(undefined, 'chown', ['-R', `${uid}:${gid}`, home]);
@@ -164,7 +164,7 @@ export async function prepareFolder({ home, socket, owner }: DataFolder) {
   if (failure !== undefined) throw new Error(`The database's folder ${home} cannot be used: ${failure}`);
 }
 
-/** In /tmp another user could have created the folder first, to impersonate the database. */
+/** Refuses a folder of another user, who could have created it in /tmp first to impersonate the database. */
 export function checkSocketFolder({ home, socket }: DataFolder) {
   const found = statIfExists(socket);
   const mine = found?.isDirectory() && found.uid === fs.lstatSync(home).uid && (found.mode & 0o077) === 0;

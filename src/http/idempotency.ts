@@ -13,7 +13,7 @@ import { prefersStrict } from './parsing/strict-handling.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Of each POST that creates: the same request with the same `Idempotency-Key` gets the first response again. */
+    /** Set for each POST that creates: a request with the `Idempotency-Key` of an equal one gets its response again. */
     idempotency?: Idempotency;
   }
 }

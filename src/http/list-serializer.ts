@@ -184,7 +184,7 @@ function* toPieces(schema: Schema, value: unknown): Generator<string> {
   yield Array.isArray(value) ? ']' : '}';
 }
 
-/** In the order of fast-json-stringify: required members first. */
+/** Returns the members in the order of fast-json-stringify: required ones first. */
 function getParts({ items, properties = {}, required = [], additionalProperties = false }: Schema, value: object) {
   if (Array.isArray(value)) return value.map((one: unknown) => ({ name: '', member: items!, one }));
   if (additionalProperties !== false) return undefined;

@@ -48,7 +48,7 @@ export function logRequests(app: FastifyInstance, mode: RequestLogMode) {
   });
 }
 
-/** Of a request whose connection is closed. */
+/** Message of a request whose connection is closed. */
 export const closedConnection = 'closed connection';
 
 const hasContext = (request: Partial<FastifyRequest>) => request.ctx !== undefined;

@@ -159,14 +159,14 @@ function addressWith({ url, ctx }: FastifyRequest, changed: Record<string, numbe
 
 /** Sends a page of a list, serialized. */
 export const send = {
-  /** As a list, with `Link: <…>; rel="next"` while there are more items, and the sync cursor. */
+  /** Sends a list, with `Link: <…>; rel="next"` while there are more items, and the sync cursor. */
   items: sendItems,
   /** A list without pages, with the sync cursor. */
   async whole<T>(request: FastifyRequest, reply: FastifyReply, items: PromiseLike<T[]>): Promise<T[]> {
     setSyncHeader(request, reply, { syncedThrough: request.ctx.version });
     return await items;
   },
-  /** With its total in the envelope. */
+  /** Sends a list with its total in the envelope. */
   envelope: sendEnvelope,
 };
 

@@ -38,7 +38,7 @@ type Item = Record<string, unknown>;
 export type ReadableList<Q> = {
   View: TObject;
   spreadsheet?: Spreadsheet | undefined;
-  /** With a spreadsheet it passes its options on to the list, or each page would be the first. */
+  /** Passes its options on to the list for a spreadsheet, or each page would be the first. */
   page(ctx: Ctx, query: Q, options?: PageOptions): Promise<Page<Item>>;
 };
 type Hooks = { config: object; preHandler: object[] };
@@ -76,7 +76,7 @@ export function withSpreadsheet<H extends Hooks>(list: ReadableList<never> | und
   };
 }
 
-/** In preValidation: the validator adds the default of `limit`. */
+/** Runs in preValidation, since the validator adds the default of `limit`. */
 function negotiateFormat(request: FastifyRequest, _reply: FastifyReply, done: () => void) {
   const { format, limit, page } = request.query as Record<string, unknown>;
   if (format === 'csv' || (format === undefined && prefersMediaType(request.headers.accept, 'text/csv')))
@@ -179,7 +179,7 @@ function logTruncated(request: FastifyRequest, reply: FastifyReply, error: unkno
 /** `spreadsheet`: for a program that reads decimal commas, and would take texts for numbers and days. */
 type CsvForm = { delimiter?: 'comma' | 'semicolon'; spreadsheet?: boolean };
 
-/** With `names`, the columns, from the start of the file. */
+/** Formats rows; `names`, the columns, come first at the start of the file. */
 function toCsv(rows: unknown[][], { delimiter, spreadsheet = false }: CsvForm, names?: unknown[]) {
   const isSemicolon = delimiter === undefined ? spreadsheet : delimiter === 'semicolon';
   const write = (lines: unknown[][], cast: object, bom = false) =>

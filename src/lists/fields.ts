@@ -84,7 +84,7 @@ const define =
         /** The fields of import files. */
         imported: select(fields, 'imported', ''),
         body: (name: string, options?: ObjectOptions) => t.NamedObject(name, inputs, options),
-        /** With other schemas of some fields in an update; undefined for those that only a create takes. */
+        /** Replaces the schemas of some fields in an update; undefined for those that only a create takes. */
         // eslint-disable-next-line @typescript-eslint/no-generated-empty-object-type -- most updates have the same schemas
         update<X extends Partial<Record<keyof F, TSchema | undefined>> = Record<never, never>>(
           name: string,

@@ -56,9 +56,9 @@ export type ListSpec<
   /** Name of the values of `include[]` in the OpenAPI document; follows from the name of the items. */
   includeName?: string;
   paging?: Paging;
-  /** With it clients choose the order: by `id`, `created_at`, `updated_at` of the table, or one of its columns. */
+  /** The orders that clients may choose: by `id`, `created_at`, `updated_at` of the table, or one of its columns. */
   sorting?: Sorting;
-  /** With it clients may read the list as CSV. */
+  /** Set if clients may read the list as CSV. */
   spreadsheet?: Spreadsheet;
   order?(query: ListQuery<F>): ReturnType<NonNullable<PageSource<Row>['order']>>;
 };

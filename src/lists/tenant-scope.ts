@@ -13,7 +13,7 @@ export type Tenant = { providerId: number | Placeholder };
 export type TenantScope = {
   own: boolean;
   partnerIds: number[];
-  /** With partners: the timestamp up to which every committed change of all of them is visible. */
+  /** The timestamp up to which every committed change of the school and its partners is visible. */
   syncedThrough?: string;
 };
 

@@ -13,7 +13,7 @@ export const httpUrl = must(
   (url) => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol) && !/[?#]/.test(url),
 );
 
-/** Without a host the driver connects to a Unix socket. */
+/** Accepts a URL without a host: the driver then connects to a Unix socket. */
 export const postgresUrl: Check = (value) => {
   if (!/^postgres(ql)?:\/\//.test(value)) return 'begin with postgres://';
   const isValid = parseUrl(value.replace('@/', '@localhost/')) !== undefined;

@@ -72,7 +72,7 @@ function parse(raw: string, label: string, { type, enum: values, minimum, maximu
   return raw;
 }
 
-/** In quotes, on one line, without user, password and query of a URL, and shortened. */
+/** Quotes and shortens a value on one line, without user, password and query of a URL. */
 const show = (raw: string) =>
   JSON.stringify(
     raw

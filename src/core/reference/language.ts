@@ -5,7 +5,7 @@ import { truncateHeaderList } from '../text.ts';
 export type Language = 'en' | 'no';
 export const languages = ['en', 'no'] as const;
 
-/** Of dates and amounts. */
+/** Locales of dates and amounts. */
 export const locales: Record<Language, string> = { en: 'en-GB', no: 'nb-NO' };
 
 /** The one other language. */

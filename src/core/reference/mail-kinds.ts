@@ -1,6 +1,6 @@
 /** The mails that each school switches on or off; true: sent unless the school has switched it off. */
 export const mailKinds = {
-  /** To participants. Of these two a request may decide otherwise. */
+  /** Mails to participants; a request may decide otherwise of these two. */
   receipt: false,
   deregistration: false,
   promotion: false,
@@ -10,11 +10,11 @@ export const mailKinds = {
   date_canceled: true,
   date_changed: false,
   reminder: false,
-  /** To those who are interested in a course. */
+  /** Mail to those who are interested in a course. */
   date_published: true,
-  /** To the booker. */
+  /** Mail to the booker. */
   booking_receipt: false,
-  /** To the school. */
+  /** Mails to the school. */
   notice_booked: false,
   notice_canceled: false,
   notice_full: false,

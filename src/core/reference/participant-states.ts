@@ -32,7 +32,7 @@ export type Transition = {
   from: (State | 'new')[];
   cause: Cause;
   to: Partial<Record<Place, State>>;
-  /** Of a transition that changes the state: its event, beside those of the participant, and its mail. */
+  /** Event, beside those of the participant, and mail of a transition that changes the state. */
   event?: EventName;
   mail?: 'receipt' | 'offer' | 'swap' | 'move' | 'promotion' | 'deregistration';
 };

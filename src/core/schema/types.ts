@@ -204,7 +204,7 @@ export const Moment = (options: SchemaOptions = {}) =>
 export const StoredMoment = (options: SchemaOptions = {}) =>
   coerced('stored-date-time', Type.String({ maxLength: 40, ...options }));
 
-/** As `StoredMoment`; a bare day stands for its end. */
+/** `StoredMoment` in which a bare day stands for its end. */
 export const StoredEnd = (options: SchemaOptions = {}) =>
   coerced('stored-end-date-time', Type.String({ maxLength: 40, ...options }));
 

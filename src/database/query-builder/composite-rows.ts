@@ -83,7 +83,7 @@ const unquoted = (cell: string) => (/["\\]/.test(cell) ? cell.replace(/(["\\])\1
 
 /** A column of a result, and its place in the object that a row becomes. */
 export type Field = { path: string[]; field: unknown };
-/** By table name: true if the join never returns a null row; false for the nullable side of an outer join. */
+/** True by table name if its join never returns a null row; false for the nullable side of an outer join. */
 export type JoinsNotNull = Record<string, boolean> | undefined;
 export type Cells = (string | null)[];
 /** `maxBytes` is a parameter of the statement. */

@@ -38,5 +38,5 @@ export function prepareRows<Row>(query: Select<Row>, { maxRows }: { maxRows: num
   };
 }
 
-/** Of a prepared query of drizzle-orm, in the version of package.json. */
+/** Private members of a prepared query of drizzle-orm, in the version of package.json. */
 type PrivateMembers = { fields: Field[]; joinsNotNullableMap: JoinsNotNull };

@@ -3,7 +3,7 @@ import type { Job } from '../periodic.ts';
 import type { Standby } from './index.ts';
 
 const intervalMs = 10_000;
-/** At most one warning in this time. */
+/** Time between two warnings. */
 const warningMs = 60_000;
 
 /** Logs why the standby is not used, and when it is used again. */

@@ -29,7 +29,7 @@ const standbyLagSeconds = 10;
 /** An error of a list counts as a fault for so long. */
 const errorMs = 60_000;
 
-/** Without the position of the primary the lag is unknown. */
+/** Longest wait for the primary's position, without which the lag is unknown. */
 const positionMs = 250;
 
 type Row = {

@@ -58,7 +58,7 @@ export const customers = tenantTable(
     visitCity: personal(text()),
     customProperties: personal(jsonb()).$type<Record<string, string | null>>(),
     ...timestamps(),
-    /** Of an erased private person, whose data an invoice still needs: when it is erased too. */
+    /** When an erased private person whose data an invoice still needs is erased too. */
     keptUntil: instant(),
     ...searchWords('title', 'orgnr', 'email', 'customer_reference_id', 'customer_reference'),
   },

@@ -15,7 +15,7 @@ export const erasures = pgTable(
     /** When the erased row was created: after a restore its id may be given to another one. */
     createdAt: instant().notNull(),
     erasedAt: instant().notNull(),
-    /** Of a provider: what its invoices need is left. */
+    /** True for a provider of whom what its invoices need is left. */
     ordersKept: boolean().notNull().default(false),
     /** The names of the mails, whose files are deleted by the process that has them. */
     mails: operational(text().array()).notNull().default([]),

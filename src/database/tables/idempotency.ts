@@ -2,7 +2,7 @@ import { boolean, index, jsonb, pgTable, primaryKey, text } from 'drizzle-orm/pg
 import { instant, operational, personal, reference, tenantKey } from './columns.ts';
 import { bookings } from './orders.ts';
 
-/** Of items in answers: a member that no other items have, and one that refers to the item. */
+/** Members of items in answers: one that no other items have, and one that refers to the item. */
 export const itemMembers = {
   courseuser: { mark: 'username', reference: 'user_id' },
   customer: { mark: 'idParentCustomer', reference: 'customer_id' },

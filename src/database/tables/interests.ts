@@ -20,12 +20,12 @@ export const courseInterests = tenantTable(
   'course_interests',
   {
     courseId: reference().notNull(),
-    /** In lower case. */
+    /** Lower case. */
     email: personal(text()).notNull(),
     name: personal(text()),
-    /** Of the mails; null is the school's. */
+    /** Language of the mails; null is the school's. */
     language: operational(text({ enum: languages })),
-    /** Of the link in the last mail, as SHA-256. */
+    /** SHA-256 of the link in the last mail. */
     linkHash: personal(text()),
     earlierHashes: earlierHashes(),
     /** That mail. No foreign key: it may be deleted. */

@@ -66,7 +66,7 @@ export const orders = tenantTable(
     customProperties: personal(jsonb()).$type<Record<string, string | null>>(),
     invoicedAt: instant(),
     exportedAt: instant(),
-    /** Of an erased buyer, whose data an invoice still needs: when it is erased too. */
+    /** When an erased buyer whose data an invoice still needs is erased too. */
     keptUntil: instant(),
     /** That buyer. */
     keptUserId: reference(),
@@ -76,7 +76,7 @@ export const orders = tenantTable(
       .default('order'),
     firstOrderId: reference(),
     creditReason: personal(text()),
-    /** Of a credit: what it lowers the due amount of its first order by; the rest is returned or owed. */
+    /** What a credit lowers the due amount of its first order by; the rest is returned or owed. */
     creditApplied: money().notNull().default('0'),
     /** Set by triggers: neither a place nor an amount is left, so that the order no longer counts as a use. */
     isUseReturned: boolean().notNull().default(false),
@@ -157,9 +157,9 @@ export const bookings = tenantTable(
     bookerName: personal(text()),
     bookerEmail: personal(text()),
     bookerPhone: personal(text()),
-    /** As the request named it. */
+    /** The language that the request named. */
     bookerLanguageId: operational(text()),
-    /** Of mails; null for that of the school. */
+    /** Language of mails; null is the school's. */
     language: operational(text({ enum: languages })),
     /** True for a group that is offered places when all fit. */
     waitingTogether: boolean().notNull().default(false),

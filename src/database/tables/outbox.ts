@@ -49,7 +49,7 @@ export const mailPurposes = [
   'promotion',
   'reminder',
   'booking_receipt',
-  /** Of a participant who was moved, about the date before. */
+  /** Mail to a participant who was moved, about the date before. */
   'moved_away',
   'notice_booked',
   'notice_canceled',
@@ -131,13 +131,13 @@ export const outbox = pgTable(
     /** Interest in a course, which has its recipient. No foreign key: it may be deleted. */
     interestId: reference(),
     /**
-     * Of a notice about a participant: the person whom it named, once another one has the place; until then that is the
-     * participant's. No foreign key: it may be a place without a name.
+     * The person whom a notice about a participant named, once another one has the place. No foreign key: it may be a
+     * place without a name.
      */
     namedUserId: reference(),
-    /** Of a mail about the end of a place or of its status: whether it was confirmed. Null for one of an earlier version. */
+    /** Whether the place or status whose end a mail tells was confirmed; null for a mail of an earlier version. */
     endsPlace: boolean(),
-    /** Of a changed date: its time and place before. */
+    /** Time and place of a changed date before. */
     before: operational(jsonb()),
     createdAt: instant().notNull(),
     /** Time of the next attempt; during an attempt, end of the worker's lease. */

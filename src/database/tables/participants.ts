@@ -98,7 +98,7 @@ export const orderLineParticipants = pgTable(
     participantId: reference().notNull(),
     /** The share in the net amount of the line; null for an equal part. */
     amount: numeric({ precision: 12, scale: 2 }),
-    /** Of a credit: it takes back the item of the participant, less a fee. */
+    /** True for a credit that takes back the item of the participant, less a fee. */
     isCredited: boolean().notNull().default(false),
   },
   (t) => [

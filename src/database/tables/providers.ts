@@ -48,7 +48,7 @@ export const providers = pgTable(
     webAddress: operational(text()).notNull().default(''),
     textTagline: operational(text()).notNull().default(''),
     textDescription: operational(text()).notNull().default(''),
-    /** From then on no API key works; the data stays. */
+    /** When its API keys stopped working; the data stays. */
     closedAt: instant(),
     ...timestamps(),
   },
@@ -76,7 +76,7 @@ export const bookingSettings = pgTable(
     lateCancellation: operational(text({ enum: lateCancellations }))
       .notNull()
       .default('no'),
-    /** Of mails; null for that of the service. */
+    /** Language of mails; null is the service's. */
     language: operational(text({ enum: languages })),
     mails: operational(jsonb()).$type<MailSwitches>().notNull().default({}),
     texts: operational(jsonb()).$type<Partial<Record<Language, MailTexts>>>().notNull().default({}),
@@ -108,7 +108,7 @@ export const catalogSettings = pgTable(
   {
     providerId: reference().primaryKey(),
     isEnabled: boolean().notNull().default(false),
-    /** In the addresses of its pages, as it was sent. */
+    /** Its name in the addresses of its pages, as it was sent. */
     slug: operational(text()),
     /** The host name of its own, in lower case. */
     host: operational(text()),

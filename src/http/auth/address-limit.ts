@@ -52,7 +52,7 @@ export function limitUnknownPaths(app: FastifyInstance, countRequest: CountReque
   });
 }
 
-/** As `limitByAddress`, for a request that Fastify refuses before any hook; its `ip` is that of the last proxy. */
+/** `limitByAddress` for a request that Fastify refuses before any hook; its `ip` is that of the last proxy. */
 export function limitUnroutable(trustProxy: string[]) {
   const isTrusted = proxyAddr.compile(trustProxy);
   return async (request: FastifyRequest) => {
@@ -62,7 +62,7 @@ export function limitUnroutable(trustProxy: string[]) {
 }
 
 /**
- * As `limitByAddress`, for health checks: above the limit the server responds and closes the connection, since an
+ * `limitByAddress` for health checks: above the limit the server responds and closes the connection, since an
  * orchestrator restarts a server that refuses them.
  */
 export const closeByAddress = (countRequest: CountRequest) => async (request: FastifyRequest, reply: FastifyReply) => {

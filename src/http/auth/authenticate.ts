@@ -144,7 +144,7 @@ const storeUse = statement(
 /** Keys whose use is being recorded, so that a burst of requests records it once. */
 const pendingKeys = new Set<number>();
 
-/** At most once a minute, without a lock; no request waits for it. */
+/** Stores the use at most once a minute, without a lock; no request waits for it. */
 function recordUse({ unlocked }: Database, { provider_id, key_id }: FoundKey, request: FastifyRequest) {
   if (pendingKeys.has(key_id)) return;
   pendingKeys.add(key_id);

@@ -7,7 +7,7 @@ import { truncateHeaderList } from '../../core/text.ts';
 
 export type Encoding = 'identity' | 'gzip' | 'br';
 
-/** For content that is compressed once, or for a response that a client waits for. */
+/** Effort for content that is compressed once, or for a response that a client waits for. */
 type Effort = 'once' | 'response';
 type Compress = (bytes: Buffer, effort: Effort) => Promise<Buffer>;
 

@@ -48,7 +48,7 @@ type ListRequest = {
   needed?: NeededVersions;
   /** Set while one is read. */
   snapshot?: Snapshot;
-  /** Of this query, for the versions that the ETag names. */
+  /** Hints of this query, for the versions that the ETag names. */
   pageHints?: PageHintStore;
 };
 
@@ -77,7 +77,7 @@ export function decorateListCache(app: FastifyInstance, { bytes, limits, ...rest
 
 /** Route options of a list, and the context that its handler reads with. */
 export const listRoute = {
-  /** With the page hints of the query, and the snapshot if one is read. */
+  /** Adds the page hints of the query to the context, and the snapshot if one is read. */
   toCtx({ ctx, listCache }: Pick<FastifyRequest, 'ctx' | 'listCache'>): Ctx {
     const { pageHints, snapshot } = listCache ?? {};
     return { ...ctx, ...(pageHints && { pageHints }), ...(snapshot && { db: snapshot.db }) };
@@ -93,14 +93,14 @@ export const listRoute = {
     list?: ReadableList<never>,
   ) => withSpreadsheet(list, cachedHooks([handleConditionalGet(readAreas, unless)])),
   /**
-   * As `cached`, for a page or a feed: `limit` may refuse a request that is not answered from memory, whose error no
-   * other request shares, and `countMore` runs for the one that computes the response.
+   * `cached` for a page or a feed: `limit` may refuse a request that is not answered from memory, whose error no other
+   * request shares, and `countMore` runs for the one that computes the response.
    */
   document: (readAreas: ReadAreas, identify: Identify, limit: AsyncHook, countMore: AsyncHook) =>
     cachedHooks([handleConditionalGet(readAreas, never, { identify }), limit], [countMore]),
   /**
-   * As `cached`, without the response cache: for a list that few clients read, each with another query, or a document
-   * that has a cache of its own.
+   * `cached` without the response cache: for a list that few clients read, each with another query, or a document that
+   * has a cache of its own.
    */
   conditional: (readAreas: ReadAreas, identify?: Identify) => ({
     config: { hasEtag: true as const },

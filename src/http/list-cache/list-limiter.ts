@@ -48,7 +48,7 @@ export function runInSlot<T>(
   return limiter ? limiter([], start, { tenantQueueKey: ctx.tenantQueueKey, onWait }) : start();
 }
 
-/** In onSend, once the response is serialized; a slow client occupies neither a slot nor a connection. */
+/** Releases the slot once the response is serialized, so that a slow client occupies no slot and no connection. */
 export function releaseSlot(
   request: FastifyRequest,
   _reply: FastifyReply,

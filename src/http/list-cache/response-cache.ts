@@ -46,7 +46,7 @@ export function createResponseCache(bytes: number) {
 
 type PageHintCache = LRUCache<string, PageHints>;
 
-/** At most 1 MB. */
+/** Creates a cache of at most 1 MB. */
 export const createPageHintCache = (): PageHintCache =>
   new LRUCache({ maxSize: 1_048_576, sizeCalculation: (_hints, key) => 2 * key.length + 600 });
 

@@ -120,7 +120,7 @@ function documentMaximum<V>(value: V): V {
   return schema;
 }
 
-/** Without those that are in the path, too. */
+/** Names list parameters with brackets, and leaves out those that are in the path. */
 function withBrackets(query: TSchema, path?: TSchema): TSchema {
   const parameters = query['properties'] as Record<string, TSchema>;
   const bracketed = (name: string) => (parameters[name]!['type'] === 'array' ? `${name}[]` : name);

@@ -43,7 +43,7 @@ export function documentInput(schema: TSchema): TSchema {
   return { ...schema, properties: Object.fromEntries(fields) };
 }
 
-/** As `documentInput`, of a body: null counts as empty, which fields that are not required may be. */
+/** `documentInput` of a body: null counts as empty, which fields that are not required may be. */
 export function documentBody(schema: TSchema): TSchema {
   const document = documentInput(schema);
   const { properties, required = [] } = document as { properties?: Record<string, TSchema>; required?: string[] };

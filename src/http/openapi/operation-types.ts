@@ -47,7 +47,7 @@ export type Operation = {
   responses: Record<string, Response>;
   security?: object[];
 };
-/** With references to parameters of several operations. */
+/** An operation with references to parameters of several operations. */
 export type CompleteOperation = Omit<Operation, 'parameters'> & { parameters?: (Parameter | { $ref: string })[] };
 export type Document = {
   paths?: object;

@@ -23,7 +23,7 @@ declare module 'fastify' {
   }
 }
 
-/** For a route without parameters, so that nothing reads what a client sends. */
+/** Schema of a route without parameters, so that nothing reads what a client sends. */
 const noFields = Type.Object({});
 const dropAll = createCoercion(noFields);
 

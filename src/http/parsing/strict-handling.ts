@@ -9,7 +9,7 @@ type Fields = Record<string, unknown>;
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Of an act that cannot be undone: refuses unknown names without strict handling, too; all, or those chosen. */
+    /** Makes an act that cannot be undone refuse unknown names without strict handling, too; all, or those chosen. */
     refusesUnknown?: true | ((name: string, body: Fields) => boolean);
   }
 }
@@ -72,7 +72,7 @@ export function refuse(request: FastifyRequest, names: string[]) {
   Object.assign(validated as Fields, { [refusedNames]: names });
 }
 
-/** With the signs that are safe in a header. */
+/** Shows the signs that are safe in a header. */
 const toShown = (name: string) => name.slice(0, maxNameLength).replace(/[^A-Za-z0-9_.[\]-]/g, '?');
 
 const isHeaderSafe = (name: string) => name.length <= maxNameLength && /^[A-Za-z0-9_.[\]-]+$/.test(name);

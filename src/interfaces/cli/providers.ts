@@ -192,7 +192,7 @@ async function confirmTitle(providerId: number, title: string) {
     throw new Problem('invalid', `This is not the title of provider ${providerId}; nothing was deleted`);
 }
 
-/** With the provider closed, so that the export has everything. */
+/** Exports the provider, which is closed meanwhile, so that the export has everything. */
 async function exportBefore(
   context: CommandContext,
   providerId: number,

@@ -27,7 +27,7 @@ export const warning = toResult('warning');
 export const error = toResult('error');
 export const skipped = toResult('skipped');
 
-/** Without those whose condition is false. */
+/** Drops those whose condition is false. */
 export const found = (results: (Result | false)[]) => results.filter((result) => result !== false);
 
 /** `warning` and `error` are the values from which a figure has that level. */

@@ -40,7 +40,7 @@ export type ServerContext = {
   database: Database;
   connection: PoolConfig;
   log: Log;
-  /** For the standard variables of a library alone. */
+  /** Read for the standard variables of a library alone. */
   env: NodeJS.ProcessEnv;
   plugins: readonly Plugin[];
 };
@@ -74,7 +74,7 @@ type Docs = {
 
 /** Checks of `doctor`, metrics and watched disks of a plugin. */
 export type Watched = {
-  /** Of `doctor`. */
+  /** Checks of `doctor`. */
   checks: SystemCheck[];
   conditions: Condition[];
   metrics: CreateArea[];

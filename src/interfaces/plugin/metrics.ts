@@ -48,7 +48,7 @@ export const createMeters = (register: Registry) => ({
   readCounter<L extends string = never>(name: string, help: string, ...labelNames: L[]) {
     const counter = new Counter<L>({ name, help, labelNames, registers: [register] });
     return {
-      /** Without labels, `reset` of the library sets 0 instead of removing the value. */
+      /** Removes the value, which `reset` of the library sets to 0 without labels. */
       reset: () => (labelNames.length > 0 ? counter.reset() : counter.remove()),
       set(value: number, labels = {} as Partial<Record<L, string>>) {
         counter.remove(labels);

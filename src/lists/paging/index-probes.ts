@@ -10,7 +10,7 @@ export type Slice = { limit: number; offset: number };
 export type Order = {
   column: PgColumn | SQL;
   descending?: boolean;
-  /** As in `order_by`; undefined for an order that clients do not choose. */
+  /** Its name in `order_by`; undefined for an order that clients do not choose. */
   name?: string;
 };
 

@@ -127,7 +127,7 @@ async function makeBackup({ config, database, connection }: CommandContext, to?:
   };
 }
 
-/** For a container beside servers that make no backups. */
+/** Makes backups in a container beside servers that make none. */
 async function makeNightly({ config, connection, database }: CommandContext): Promise<CommandResult> {
   const { nightlyAt, BACKUP_DIR } = config.of(backupSettings);
   if (nightlyAt === undefined) throw new Problem('invalid', '--nightly needs a time of day in BACKUP_AT');

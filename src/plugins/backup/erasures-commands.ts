@@ -66,7 +66,7 @@ export async function findErasures(backup: string, { erasures }: ErasuresOptions
 const noList = (backup: string) => `There is no ${erasuresName} beside ${backup}`;
 export const noErasures = (backup: string) => `${noList(backup)}: nobody is erased again`;
 
-/** Of a restore: without a list persons that were erased would come back unnoticed. */
+/** Requires the list for a restore: without it erased persons would come back unnoticed. */
 export async function requireErasures(backup: string, options: ErasuresOptions) {
   if (options.withoutErasures) return undefined;
   const list = await findErasures(backup, options);

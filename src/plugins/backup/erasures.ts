@@ -12,12 +12,12 @@ import { warnOfFailure, type Job } from '../../database/periodic.ts';
 import type { ServerContext } from '../../interfaces/plugin/define-plugin.ts';
 import { backupSettings } from './settings.ts';
 
-/** Beside the backups: a line of JSON for each erased person or provider. */
+/** File beside the backups with a line of JSON for each erased person or provider. */
 export const erasuresName = 'erasures.jsonl';
 
 const Moment = Type.String({ pattern: /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{6}Z$/.source });
 const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
-/** Without a `user` the provider itself; `created_at` is of the erased row. */
+/** The erasure of a person, or of the provider without a `user`; `created_at` is of the erased row. */
 const Erasure = Type.Object({
   ...{ provider: Id, user: Type.Optional(Id), created_at: Moment, erased_at: Moment },
   orders_kept: Type.Optional(Type.Literal(true)),

@@ -12,7 +12,7 @@ export const formatVersion = 1;
 export const manifestEntry = 'manifest.json';
 export const tableEntry = (table: string) => `tables/${table}.copy`;
 
-/** Without control characters, since commands print the values. */
+/** Pattern without control characters, since commands print the values. */
 const printable = '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$';
 const Name = Type.String({ minLength: 1, maxLength: 63, pattern: printable });
 const Count = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });

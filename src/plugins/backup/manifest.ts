@@ -65,7 +65,7 @@ function findWrongTable({ migrations, tables, sequences }: Manifest) {
   return missing && `The backup lacks the sequence ${missing}`;
 }
 
-/** Of a bigint. */
+/** The largest bigint. */
 const maxSequenceValue = 2n ** 63n - 1n;
 
 export const describeEndedSequences = (names: string[]) =>

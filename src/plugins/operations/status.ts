@@ -90,7 +90,7 @@ function toText({ schools, mails, webhooks, backup, findings, ...status }: Statu
   ].join('\n');
 }
 
-/** For a terminal of 80 columns. */
+/** Wraps text for a terminal of 80 columns. */
 const wrap = (text: string) => (text.match(/\S.{0,66}\S(?= |$)|\S+/g) ?? []).join(`\n${' '.repeat(12)}`);
 
 const describeQueue = (text: string, oldest: number | null) =>

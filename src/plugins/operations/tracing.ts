@@ -5,7 +5,7 @@ import type { Log } from '../../core/log.ts';
 type Environment = Record<string, string | undefined>;
 type Tracing = { plugin: FastifyPluginAsync; stop(): Promise<void> };
 
-/** By the standard variables of OpenTelemetry: on where an endpoint is set, unless something switches traces off. */
+/** True if the standard variables of OpenTelemetry set an endpoint and nothing switches traces off. */
 const isWanted = (env: Environment) =>
   Boolean(env['OTEL_EXPORTER_OTLP_ENDPOINT'] || env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT']) &&
   env['OTEL_SDK_DISABLED']?.toLowerCase() !== 'true' &&

@@ -10,7 +10,7 @@ export const isOpen = (terms: CancellationTerms | undefined): terms is OpenTerms
 
 type TermsTexts = { free: string; freeThenFee: string; fee: string };
 
-/** Until when a place may be canceled, and whether the school charges a fee. */
+/** Describes until when a place may be canceled, and whether the school charges a fee. */
 export function describeTerms({ language }: PageView, terms: OpenTerms, texts: TermsTexts) {
   const [day, time] = terms.until.split(' ') as [string, string];
   const text = terms.kind === 'fee' ? texts.fee : terms.isFeeAfterwards ? texts.freeThenFee : texts.free;

@@ -2,7 +2,7 @@ import helmet from '@fastify/helmet';
 import type { FastifyInstance } from 'fastify';
 import { checkBody } from '../../http/parsing/bodies.ts';
 
-/** For pages with forms: no scripts, no resources but style sheets of the same origin, no frames, no referrer. */
+/** Headers of pages with forms: no scripts, only style sheets of the same origin, no frames, no referrer. */
 const securityHeaders = {
   contentSecurityPolicy: {
     useDefaults: false,
@@ -30,7 +30,7 @@ export function hideRoutes(app: FastifyInstance) {
   });
 }
 
-/** For the routes of an area: its headers, and limits of bodies. */
+/** Sets the headers of the routes of an area, and limits of bodies. */
 export async function preparePages(app: FastifyInstance) {
   await app.register(helmet, securityHeaders);
   app.addHook('onRoute', (route) => {

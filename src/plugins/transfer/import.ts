@@ -145,7 +145,7 @@ async function writeAll({ database, ctx, assertLocked, summary, kinds, reportBad
   }
 }
 
-/** With statistics from before the import, the planner would scan all the provider's rows for each row. */
+/** Updates the statistics: with those from before the import, the planner would scan all rows for each row. */
 const analyze = ({ pool }: Database, kind: BulkRecordType) =>
   pool.query(`analyze ${tableNames(kind).join(', ')}, import_refs`);
 

@@ -38,7 +38,7 @@ const ownEmails = `
     and not exists (select ${named} and ${caseFoldedSql('s.unique_text')} = l.folded)
     and not exists (select ${named} and ${caseFoldedSql("s.data->>'email'")} = l.folded and s.line < l.line)`;
 
-/** Of the lines with an equal name of e-mail and person, the first one gets it, with the number of the round from 2 on. */
+/** Names the first of the lines with an equal e-mail and person, with the number of the round from 2 on. */
 const numberedNames = `
   select distinct on (candidate) line, candidate as username from (
     select r.line, concat_ws('_', ${foldedSql(text('email'))}, nullif(${firstname}, ''), nullif(${lastname}, ''),

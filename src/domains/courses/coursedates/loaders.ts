@@ -8,7 +8,7 @@ import { sameTenant, tenantWhere } from '../../../lists/tenant-scope.ts';
 import { isPublicCourse, isPublicDate, isShownAfterDeadline } from '../visibility/loaders.ts';
 import { hiddenColumns } from './schema.ts';
 
-/** From today on in the date's time zone. */
+/** True for dates from today on in their time zone. */
 export const isFromToday = and(
   // No zone is more than a day away: the first bound uses the index, the second checks zones only near today.
   sql`${tables.courseDates.startsAt} >= now() - interval '2 days'`,

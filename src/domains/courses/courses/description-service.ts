@@ -23,7 +23,7 @@ type TextName = keyof typeof texts;
 /** A course's description as sanitized HTML. */
 export type Description = { name: TextName; html: string };
 
-/** To the reader's language. */
+/** True for translations to the reader's language. */
 const isTranslation = ({ language }: Ctx) =>
   sameTenant(
     courseTranslations,

@@ -171,7 +171,7 @@ type EmbeddedCourseRelations = {
 };
 type CourseRelations = EmbeddedCourseRelations & { description_languages: string[]; translation: Texts | null };
 
-/** As `isPublicCourse` of rows in the database. */
+/** `isPublicCourse` for a loaded row. */
 const isPublic = ({ isActive, type, publishingPlatform, deletedAt }: EmbeddedCourseRow) =>
   isActive && type === 'public' && publishingPlatform !== 'own' && deletedAt === null;
 

@@ -39,7 +39,7 @@ export const requestInterest = (ctx: Ctx, courseId: number, body: InterestBody):
     return isWritten ? received : w.tx.rollBack(received);
   });
 
-/** As `requestInterest`, for the hashed address of a visitor. Returns false if nothing was written. */
+/** `requestInterest` for the hashed address of a visitor. Returns false if nothing was written. */
 export async function requestWithin(
   w: SchoolWrite,
   courseId: number,

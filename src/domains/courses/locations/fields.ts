@@ -13,7 +13,7 @@ const text = Type.String();
 
 export const locationColumns = omitColumns(c, ['createdAt']);
 export type LocationRow = Omit<typeof c.$inferSelect, 'createdAt'>;
-/** Without the instructor, answers have the id alone. */
+/** Relations of a location; without the instructor, answers have the id alone. */
 type Relations = { place: LocationPlace | null; instructor?: EmbeddedInstructor | null };
 
 const { define, open, shared, closed, written } = fieldsOf<LocationRow, Relations>();

@@ -14,7 +14,7 @@ type PlaceRow = {
   grandparentId: number | null;
 };
 
-/** As embedded in a location: ids are texts, `0` where there is none. */
+/** A place that is embedded in a location: ids are texts, `0` where there is none. */
 export type LocationPlace = Static<typeof LocationPlace>;
 export const LocationPlace = t.NamedObject(
   'Place',
@@ -50,7 +50,7 @@ export function toLocationPlace(row: PlaceRow, language: Language): LocationPlac
   };
 }
 
-/** As embedded in a course date; without a place it has only the additional info. */
+/** A place that is embedded in a course date; without a place it has only the additional info. */
 export type DatePlace = Static<typeof DatePlace>;
 export const DatePlace = t.NamedObject(
   'CourseDatePlace',

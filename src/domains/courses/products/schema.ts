@@ -139,7 +139,7 @@ export const toOrderProduct = (row: OrderProductRow): OrderProduct => ({
   updated_at: formatTimestamp(row.updatedAt),
 });
 
-/** With the ISO number as a number; in lines of orders it is a text. */
+/** Returns the currency with its ISO number as a number; in lines of orders it is a text. */
 function toNumberedCurrency(code: string): OrderProduct['currency'] {
   const currency = toCurrency(code);
   return { ...currency, id: Number(currency.id) };

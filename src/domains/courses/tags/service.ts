@@ -149,7 +149,7 @@ async function findOrCreate(w: WriteCtx, table: TagTable, titles: string[]) {
   return (await findByTitle(w, table, titles)).map(({ id }) => id);
 }
 
-/** Of each title that exists, folded: its place among the titles from 1 on, and the tag or label. */
+/** Finds the tags or labels with these titles, folded, with the place of each among the titles from 1 on. */
 function findByTitle(w: WriteCtx, table: TagTable, titles: string[]) {
   const { isEqual } = matchFolded(table.title, sql`w.title`);
   return w.tx

@@ -14,7 +14,7 @@ import * as statements from './sql.ts';
 
 type School = Pick<Ctx, 'providerId'>;
 
-/** To a course user, or to the booker of a booking. `participantId` is null for a mail about an account. */
+/** A mail to a course user, or to the booker of a booking. `participantId` is null for a mail about an account. */
 export type NewMail = {
   purpose: MailPurpose;
   /** True: sent whether the school has switched this kind of mail on or off. */
@@ -22,11 +22,11 @@ export type NewMail = {
   /** True: also sent to a person who was told of the place by an earlier mail. */
   isFollowUp?: boolean;
   courseDateId?: number;
-  /** Of a mail about the end of a place: whether it was confirmed. */
+  /** Whether the place whose end the mail tells was confirmed. */
   endsPlace?: boolean;
 } & (
   | { userId: number; participantId: number | null }
-  /** To the person who has the place. */
+  /** A mail to the person who has the place. */
   | { participantId: number; userId?: number }
   | { bookingId: number; participantId?: number }
 );
@@ -56,7 +56,7 @@ export async function decideFormMails({ providerId, tx }: SchoolWrite, emails: s
   return (await statements.decideFormMails(tx, { providerId, mails })).map(({ isSent }) => isSent);
 }
 
-/** As `decideFormMails`, for one mail, which is stored if it is sent. */
+/** `decideFormMails` for one mail, which is stored if it is sent. */
 export async function reserveFormMail(w: SchoolWrite, email: string): Promise<boolean> {
   const { providerId } = w;
   const [isSent = false] = await decideFormMails(w, [email]);
@@ -122,7 +122,7 @@ export async function readSchedule({ providerId, tx }: SchoolWrite, courseDateId
   return (await statements.readSchedule.one(tx, { providerId, courseDateId })).schedule;
 }
 
-/** As many gatherings as a letter lists. */
+/** Gatherings that a letter lists. */
 export const maxListed = 50;
 const shorten = (schedule: string) =>
   JSON.stringify(JSON.parse(schedule || '{}'), (name, value: unknown) =>

@@ -42,7 +42,7 @@ type Column =
 
 export type MailRow = Pick<typeof outbox.$inferSelect, Column> & {
   recipient: string | null;
-  /** Of the participant. */
+  /** The booking of the participant. */
   participantBookingId: number | null;
   participantCourseDateId: number | null;
 };

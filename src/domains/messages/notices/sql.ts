@@ -22,9 +22,9 @@ const isNotified = (provider: string) => `${sendsNotices(provider)} and d.delete
 
 const isFull = 'd.capacity_max > 0 and d.num_confirmed + d.num_overbooked + d.num_unconfirmed >= d.capacity_max';
 const isBudgetReached = 'l.capacity_budget > 0 and d.num_confirmed + d.num_overbooked >= l.capacity_budget';
-/** As in the index, with fewer confirmed participants than the minimum. */
+/** True for dates with fewer confirmed participants than the minimum, as in the index. */
 const isUnderMinimum = `d.num_confirmed + d.num_overbooked < d.capacity_min and d.status_id <> ${canceled}`;
-/** From `notification_days` before the deadline until it; both days are in the date's zone. */
+/** True from `notification_days` before the deadline until it; both days are in the date's zone. */
 const isWarned = `l.notification_days > 0
       and timezone(d.zone, ${currentTimeSql})::date between d.deadline_at - ${notificationDaysSql('l')} and d.deadline_at`;
 

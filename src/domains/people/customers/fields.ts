@@ -110,7 +110,7 @@ const fields = define(
 );
 export const importedCustomer = fields.imported;
 
-/** As embedded in orders, course users and participants. */
+/** A customer that is embedded in orders, course users and participants. */
 export type Customer = Static<typeof Customer>;
 export const [Customer, toCustomer] = fields.item('Customer');
 

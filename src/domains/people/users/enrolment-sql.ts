@@ -27,7 +27,7 @@ const toPerson = (alias: string) => [
 ];
 const names = (alias: string) => `(${caseFoldedSql(`${alias}.lastname`)}, ${caseFoldedSql(`${alias}.firstname`)})`;
 
-/** For each person, in their order, the course user with that e-mail and name, and whether the e-mail is taken. */
+/** Finds the course user with the e-mail and name of each person, in their order, and whether the e-mail is taken. */
 export const findPersons = statement(
   'find_persons',
   {
@@ -43,7 +43,7 @@ export const findPersons = statement(
 );
 
 const foldedUsername = foldedSql('u.username');
-/** For each person the first `candidates` numbers that make a free username of e-mail and name. */
+/** Finds the first `candidates` numbers that make a free username of the e-mail and name of each person. */
 export const findNumbers = statement(
   'find_numbers',
   {

@@ -219,7 +219,7 @@ export const usesCheck: Check = {
 };
 
 const redeemed = sql`coalesce(sum(${voucherRedemptions.amount}), 0)`;
-/** At least 0, even if orders redeemed more than the amount. */
+/** The balance, at least 0, even if orders redeemed more than the amount. */
 const expectedBalance = sql<string>`greatest(0.00, ${vouchers.amount} - ${vouchers.spentBefore} - ${redeemed})::text`;
 
 /** Balances of vouchers, recounted from redemptions. */

@@ -29,7 +29,7 @@ const limitFigures = (check: Check, isIncluded: (figure: string) => boolean): Ch
 const totalsCheck = limitFigures(orderCheck, (figure) => figure !== 'is_paid');
 const paidCheck = { ...limitFigures(orderCheck, (figure) => figure === 'is_paid'), isPartial: true };
 
-/** In order of dependence: the applied amounts of credits depend on totals of orders, and `is_paid` depends on both. */
+/** Checks in order of dependence: applied amounts of credits depend on totals, and `is_paid` depends on both. */
 const checks: Check[] = [seatCheck, totalsCheck, creditCheck, shareCheck, paidCheck, usesCheck, balanceCheck];
 
 const pageSize = 1_000;

@@ -47,7 +47,7 @@ export function clearBooker(tx: Tx, now: string, user: User, ids: number[]) {
   );
 }
 
-/** Of orders of which another person pays next: clears the texts that are names, phones or addresses of the person. */
+/** Clears the names, phones and addresses of the person in texts of orders of which another person pays next. */
 export async function clearShared(tx: Tx, now: string, user: User, ids: number[]) {
   const { email, phone, homePhone, workPhone, invoicePhone } = user;
   const values = {

@@ -113,7 +113,7 @@ export const findCustomers = statement(
     order by c.id`,
 );
 
-/** With the bookings of the orders. A fold of the whole text is one of each of its values. */
+/** Folds the searched texts, all as one, and adds the bookings of the orders. */
 const searched = `with own as (
       select ${caseFoldedSql('(:searched::json)::text')}::jsonb || jsonb_build_object('bookings', (
         select coalesce(jsonb_agg(b.id order by b.id), '[]') from bookings b

@@ -40,12 +40,12 @@ type Ids = { providerId: number; id: number; into: number };
 type Kind<Counts> = {
   notFound(): Problem;
   resource: Resource;
-  /** Of the refs of imports. */
+  /** Kind of the refs of imports. */
   importKind: string;
   areas: Areas;
   table: TenantTable;
   isErased: SQL<boolean>;
-  /** Of the items that may be merged. */
+  /** True for the items that may be merged. */
   condition?: SQL;
   count(db: Reader, ids: Ids): Promise<Counts>;
   counted: readonly (keyof Counts)[];

@@ -24,13 +24,13 @@ type Count = 'participants' | 'attendances' | 'sessions' | 'links' | 'interests'
 export type Entry = {
   table: Table;
   find: string;
-  /** At an erasure the rows go, or their personal columns become null, but for those that become these. */
+  /** An erasure deletes the rows, or sets their personal columns to null, but for those that become these. */
   erase?: 'delete' | Record<string, string | null>;
-  /** At a merge the rows go, or these columns name the one that stays. */
+  /** A merge deletes the rows, or sets these columns to the one that stays. */
   merge?: 'delete' | string[];
   /** The number of erasures and merges that counts the rows, and which of them. */
   count?: [name: Count, only?: string];
-  /** In an export: the name of an item, the columns that are left out, the order, and the rows if these are fewer. */
+  /** An export shows the name of an item, the columns that are left out, the order, and the rows if these are fewer. */
   show?: [name: string, more?: { without?: string; order?: string; find?: string }];
   /** The columns that the invoices of a deleted school need; others of its kept rows are unset. */
   invoice?: string;
@@ -71,15 +71,15 @@ const isItem = (kind: string, id: string) => `(${kind} in ('user', 'courseuser')
     or ${kind} = 'participant' and ${id} = ${ofPlaces('id')} or ${kind} = 'order' and ${id} = any(:orders::bigint[])
     or ${kind} = 'booking' and ${id} = ${ofOrders('bookings')} or ${kind} = 'order_line' and ${id} = ${ofOrders('order_lines')}
     or ${kind} = 'customer' and ${id} = any(:customers::bigint[]))`;
-/** With the condition of the partial index. */
+/** True for refs of such items, with the condition of the partial index. */
 const isRef = `kind in ('booking', 'customer', 'order', 'order_line', 'participant', 'user') and ${isItem('kind', 'item_id')}
   and not ${imports.isHashedRefSql('ref')}`;
 const isAttempt = `exists (select from events e where e.provider_id = :providerId and ${isItem('e.resource', 'e.resource_id')}
   and e.id = substring(message_id from '^evt_(\\d{1,18})_')::bigint)`;
-/** By the form of the catalog: the person is on the booking, or was mailed about it. */
+/** True for posts of the catalog's form: the person is on the booking, or was mailed about it. */
 const isPost = `booking_id = ${ofOrders('bookings')} or booking_id = ${ofPlaces('booking_id')}
   or recipients @> array[${ofUser(recipientHashSql('u.provider_id', 'u.email'))}]`;
-/** Of an import that broke off: one in progress has the lock, and deletes its lines at its end. */
+/** True after an import that broke off: one in progress has the lock, and deletes its lines at its end. */
 const isStaged = `(select pg_try_advisory_xact_lock(${imports.importLockSql(':providerId::bigint')}))`;
 
 const voucherPart = `(select jsonb_object_agg(key, value) from jsonb_each(custom_properties)
@@ -96,7 +96,7 @@ const ended = { erase: 'delete', merge: 'delete' } as const;
 /** A new text, where a column is unique. */
 const erasedText = (more = '') => `'erased-' || id${more}`;
 
-/** By the names of the lists of an export. Links stand before mails, whose keys they have. */
+/** Tables by the names of the lists of an export. Links stand before mails, whose keys they have. */
 export const register = {
   course_users: entry(courseUsers, 'id = :userId', { erase: { username: erasedText(` || '-' || gen_random_uuid()`) } }),
   participants: entry(participants, ofPerson, {

@@ -27,7 +27,7 @@ export function unlinkRows(table: TenantTable, batch: Batch, column: string) {
 /** References that rows need: those that they name are deleted later. */
 export const boundReferences: Record<string, string> = { orders: 'first_order_id', order_lines: 'credits_line_id' };
 
-/** With memberships the accounts go that no other provider has. */
+/** Deletes rows; with memberships the accounts that no other provider has. */
 export function deleteRows(table: TenantTable, batch: Batch) {
   const { name } = table;
   const bound = boundReferences[name];

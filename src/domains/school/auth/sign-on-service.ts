@@ -79,7 +79,7 @@ async function checkPassword(
   };
 }
 
-/** As in the functions begin_sign_on and fail_sign_on, which have the limits of 10 failures and 30 seconds, too. */
+/** The window of the functions begin_sign_on and fail_sign_on, which also limit to 10 failures and 30 seconds. */
 const window = sql`interval '15 minutes'`;
 const { windowStartedAt, pending } = signOnFailures;
 const failed = sql`(case when ${windowStartedAt} <= now() - ${window} then 0 else ${signOnFailures.failures} end)`;

@@ -60,7 +60,7 @@ export const CatalogSettingsBody = t.NamedObject(
   { examples: [{ enabled: true, slug: 'harbour-school', theme: { accent: '#0b5a8a' } }] },
 );
 
-/** As the operator changes them on the command line. */
+/** Settings as the operator changes them on the command line. */
 export type CatalogSettingsChange = Static<typeof CatalogSettingsChange>;
 export const CatalogSettingsChange = Type.Object({
   ...CatalogSettingsBody.properties,

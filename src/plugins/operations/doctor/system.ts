@@ -128,7 +128,7 @@ export function assessClock(ahead: number, uncertainty: number): Result {
   return byLimit(seconds, limits, `The database's clock is ${formatAge(seconds)} ${direction} that of this machine`);
 }
 
-/** With those of all plugins; docs/operate/operating.md lists them too. */
+/** All checks, those of plugins included; docs/operate/operating.md lists them too. */
 export const listChecks = ({ checks, conditions, folders }: Watched): SystemCheck[] => [
   ...[versionCheck, settingsCheck, encodingCheck, collationCheck, timeZoneCheck, clockCheck],
   ...[migrationCheck, roleCheck, connectionCheck, tableCheck, transactionCheck, createDiskCheck(folders)],

@@ -37,7 +37,7 @@ const processMetrics: CreateArea = ({ register, gauge }, { version, commit = 'un
 
 export type { MetricsSources } from '../../../interfaces/plugin/metrics.ts';
 
-/** In the order of /metrics, which those of other plugins follow. */
+/** Areas in the order of /metrics, which those of other plugins follow. */
 const ownAreas: CreateAppArea[] = [
   ...[processMetrics, requestMetrics, refusalMetrics, databaseMetrics, databaseStateMetrics],
   ...[queueMetrics, responseCacheMetrics, bookingMetrics, signOnMetrics, diskMetrics],

@@ -16,7 +16,7 @@ const hourMs = 60 * minuteMs;
 
 /** Counts the requests of each provider by hour, and stores them; a crash loses what was not stored. */
 export function createUsageRecorder(now: () => number = Date.now) {
-  /** By the start of the hour, then by provider. */
+  /** Usage by the start of the hour, then by provider. */
   let hours = new Map<number, Map<number, Usage>>();
 
   function findUsage(hour: number, providerId: number): Usage {

@@ -14,7 +14,7 @@ declare module 'fastify' {
 
 type Options = {
   readParameters?: ReadParameters;
-  /** By default the item as it is in the path, since a page redirects from others. */
+  /** Defaults to the item as it is in the path, since a page redirects from others. */
   toItem?: (request: FastifyRequest) => unknown;
   /** Requests that a cache miss counts as. */
   weight?: number;

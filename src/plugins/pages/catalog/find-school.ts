@@ -28,7 +28,7 @@ const findByName = statement(
       orgNr: 'text',
       /** Where visitors go, else where letters go. */
       address: 'text',
-      /** Of pages for those who ask for none of the languages; null for that of the service. */
+      /** Language of pages for those who ask for none of the languages; null is the service's. */
       language: typedOrNull<Language>('text'),
       /** The quarter of an hour of the database's clock. */
       quarter: 'text',

@@ -27,7 +27,7 @@ export class AddressLimited extends Error {
   }
 }
 
-/** For routes with forms: nothing is cached, posts of other sites are refused, and limits count before a body is read. */
+/** Protects routes with forms: caches nothing, refuses posts of other sites, and limits requests before bodies are read. */
 export function protectForms(app: FastifyInstance, services: Services & { isOwnHost: boolean }) {
   const { settings, isOwnHost, requireHttps } = services;
   const toOrigin = ({ protocol, headers }: FastifyRequest) => `${protocol}://${headers.host ?? ''}`;

@@ -67,7 +67,7 @@ export function createHostNames() {
   return { findSchool, keepCurrent, matchesSlug: (slug: string, school: number) => schools.get(slug) === school };
 }
 
-/** Before the routes: on the host name of a catalog what is not of its school is 404. */
+/** Answers 404, before the routes, for what is not of the school on the host name of its catalog. */
 export function protectHosts(app: FastifyInstance, names: HostNames, format: PageErrorFormatter) {
   const logged = new Set<number>();
 

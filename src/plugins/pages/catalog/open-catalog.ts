@@ -69,7 +69,7 @@ function splitAddress(url: string, isOwnHost: boolean): [string, string] {
   return [below.replace(/^\/+/, '/').replace(/^\/$/, ''), url.slice(path.length)];
 }
 
-/** As of a publishable key: nothing but public items is in scope. */
+/** Creates a context that has nothing but public items in scope, as that of a publishable key. */
 function createCatalogContext(
   { database, settings }: Pick<Services, 'database' | 'settings'>,
   school: CatalogSchool,

@@ -7,14 +7,14 @@ export const pageSize = 400;
 const lastPage = Math.ceil(maxDates / pageSize);
 const maxLength = 200;
 
-/** Without half a character at its end. */
+/** Cuts text without leaving half a character at its end. */
 const readText = (text: string) => text.slice(0, maxLength).replace(/[\ud800-\udbff]$/, '');
 
 /** Every query value of pages and feeds: as it is read, or empty where it is malformed. `dates.json` has its schema. */
 const values = {
   ...{ q: readText, category: readText, tag: readText, place: readText, language: readText },
   month: (text) => (/^\d{4}-(?:0[1-9]|1[0-2])$/.test(text) ? text : ''),
-  /** From the second one on. */
+  /** Reads pages from the second one on. */
   page: (text) => (/^\d{1,9}$/.test(text) && Number(text) > 1 ? String(Math.min(Number(text), lastPage)) : ''),
   lang: (text) => languages.find((language) => language === text) ?? '',
 } satisfies Record<FilterName | 'page' | 'lang', (text: string) => string>;

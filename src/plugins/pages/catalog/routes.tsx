@@ -60,7 +60,7 @@ export const ownHostPlugin: FastifyPluginAsync<OwnHostServices> = async (app, se
 export const formatOwnHost = (settings: Services['settings']) =>
   formatErrors(settings, `/catalog/${catalogStyle.name}`);
 
-/** In the frame of the school where it is known. */
+/** Formats errors in the frame of the school where it is known. */
 const formatErrors = ({ defaultLanguage }: Services['settings'], stylePath: string) =>
   formatErrorsWith(stylePath, ({ catalog, headers }: Partial<FastifyRequest>) => {
     const view = catalog?.view;
@@ -90,7 +90,7 @@ const schoolPages: FastifyPluginAsync<CatalogOptions> = async (app, options) => 
   app.all('/*', sendNotFound);
 };
 
-/** For paths that no page has; counted by address. */
+/** Refuses paths that no page has; counted by address. */
 function refuseUnknown({ countRequest }: Services) {
   const limit = limitByAddress(countRequest);
   return async (request: FastifyRequest) => {

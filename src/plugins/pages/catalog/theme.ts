@@ -53,7 +53,7 @@ const textOn = (color: string) => (contrast(color, white) >= textContrast ? whit
 
 const cards = { light: '#ffffff', dark: '#1f252a' };
 const pages = { light: '#f6f5f2', dark: '#15191d' };
-/** Of states in the light scheme, and the background of errors, which have links. */
+/** Colors of states in the light scheme, and the background of errors, which have links. */
 const states = { good: '#1f6a3a', wait: '#7a4a00', bad: '#a3231c' };
 const errorBackground = '#fce8e6';
 

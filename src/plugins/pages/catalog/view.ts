@@ -49,7 +49,7 @@ function linksBelow(base: string, query: string) {
 }
 type Links = { start: string } & ReturnType<typeof linksBelow>;
 
-/** On the host name that the catalog has, with the scheme. */
+/** Creates addresses with the scheme, on the host name that the catalog has. */
 export function createUrls(settings: Settings, school: CatalogSchool): Links {
   const start = catalogPageUrl(settings, school);
   return { start, ...linksBelow(start, '') };
@@ -69,7 +69,7 @@ export function createPaths(
   const query = lang === undefined ? '' : `?lang=${lang}`;
   return {
     base,
-    /** For hidden fields of forms that send a query. */
+    /** Language for hidden fields of forms that send a query. */
     lang,
     start: `${base || '/'}${query}`,
     filtered: (filter: Record<string, string>) => {

@@ -23,7 +23,7 @@ declare module 'fastify' {
 /** How often programs should look for changes. */
 const refreshSeconds = 3_600;
 const type = 'text/calendar; charset=utf-8';
-/** Of one calendar. Calendar services read those of many persons from one address. */
+/** Requests of one calendar: calendar services read those of many persons from one address. */
 const requestsPerMinute = 30;
 
 const areas = ['catalog', 'dates', 'people'] as const;

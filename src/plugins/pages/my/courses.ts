@@ -77,7 +77,7 @@ export type Enrolment = EnrolmentRow & { gatherings: ShownGathering[] };
 
 /** More than anybody takes; the newest are shown. */
 const maxEnrolments = 500;
-/** Of all dates of a page; the earliest are shown. */
+/** Gatherings of all dates of a page; the earliest are shown. */
 const maxGatherings = 10_000;
 
 /** Start of the next session that is not over, or of the date if it has no sessions. */

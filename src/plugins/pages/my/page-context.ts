@@ -35,7 +35,7 @@ type Person = { providerId: number; userId: number | null; adminUserId?: number 
 
 /** Options of the pages' route plugins. */
 export type PageServices = Pick<Services, 'countRequest'> & {
-  /** For tokens and sessions, which are looked up before their provider is known. */
+  /** Reads tokens and sessions, which are looked up before their provider is known. */
   unlockedStore: UnlockedStore;
   paths: Paths;
   cookie: Cookie;

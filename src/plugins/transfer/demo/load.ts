@@ -110,7 +110,7 @@ async function loadToday({ pool }: Database) {
 
 const plusDays = (day: string, days: number) =>
   new Date(Date.parse(day) + days * 86_400_000).toISOString().slice(0, 10);
-/** From 0 for Sunday. */
+/** Returns the day of the week, 0 for Sunday. */
 const weekday = (day: string) => new Date(day).getUTCDay();
 const lastSunday = (month: string) => plusDays(`${month}-31`, -weekday(`${month}-31`));
 

@@ -15,7 +15,7 @@ import { tableFields } from './table-fields.ts';
 const { Optional } = Type;
 const { properties } = CourseBody;
 
-/** Without products, a course gets a main product with its own price. */
+/** A product; a course without any gets a main product with its own price. */
 const product: Item = {
   table: products,
   fields: tableFields(products, {

@@ -8,7 +8,7 @@ import { type Fields, Ref, type Field } from '../record-type.ts';
 
 export const Day = Type.String({ format: 'date' });
 export const TimeOfDay = Type.String({ pattern: '^([01]\\d|2[0-3]):[0-5]\\d(:[0-5]\\d(\\.0+)?)?$' });
-/** In the time zone of the course date. */
+/** A time in the time zone of the course date. */
 export const LocalTime = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}[ T]\\d{2}:\\d{2}(:\\d{2})?$' });
 /** A string: floating point cannot represent every amount. */
 export const Amount = Type.String({ pattern: '^\\d{1,10}(\\.\\d{1,2})?$' });

@@ -30,7 +30,7 @@ export const maxLengths: Partial<Record<PersonField | PayerField, number>> = {
 /** The form as it was typed. */
 export type BookingForm = {
   key: string;
-  /** Of the price that was shown, and of what it depends on; empty if none was. */
+  /** Version of the price that was shown, and of what it depends on; empty if none was. */
   version: string;
   /** Marks of values that the visitor has been warned of. */
   kept: string;

@@ -57,7 +57,7 @@ async function tryQuote(ctx: Ctx, input: BookingInput): Promise<Priced> {
 
 const zero = { discountCalculatedAtOrder: '0' };
 
-/** With VAT. */
+/** Sums a line with VAT. */
 function toTotal(line: AgreedLine): Minor {
   const { totalBeforeDiscounts, totalDiscounts, totalVat } = agreedTotals([line]);
   return toMinorUnits(totalBeforeDiscounts) - toMinorUnits(totalDiscounts) + toMinorUnits(totalVat);

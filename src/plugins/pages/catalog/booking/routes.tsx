@@ -125,7 +125,7 @@ const toFields = ({ view, date }: Visit, form: BookingForm) =>
   toBookingFields(form, date, toFieldUses(view.school.fields), view.language);
 const parseForm = (visit: Visit, form: BookingForm) => parseBooking(toFields(visit, form), todayIn(visit.date.zone));
 
-/** With a new key: of a form that has booked, and was filled in for something else since, or that may have booked. */
+/** Sends a form with a new key after one that has booked, or may have, and was filled in for something else since. */
 const sendNewForm = (
   reply: FastifyReply,
   visit: Visit,

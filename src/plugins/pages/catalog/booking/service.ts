@@ -75,11 +75,11 @@ export async function findPost(on: UnlockedStore, providerId: number, key: strin
 
 type FormPost = {
   key: string;
-  /** Of the fields. */
+  /** Fingerprint of the fields. */
   fingerprint: string;
   /** Undefined for a closed connection. */
   ip: string | undefined;
-  /** Of the price that was shown. */
+  /** Version of the price that was shown. */
   version: string;
   date: DateSpan;
   input: BookingInput;
@@ -129,7 +129,7 @@ export async function bookByForm(ctx: Ctx, { key, fingerprint, ip, version, date
   });
 }
 
-/** Of the booker, and of each participant; empty if it is missing, which the booking service reports. */
+/** Lists the e-mails of the booker and of each participant; empty ones are reported by the booking service. */
 const listEmails = ({ booker_email, participants = [] }: BookingInput) => [
   booker_email ?? '',
   ...participants.map(({ email }) => email ?? ''),

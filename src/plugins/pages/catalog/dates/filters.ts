@@ -18,7 +18,7 @@ const onlineNames = Object.values(texts).map(({ online }) => online);
 
 const toSearched = (text: string) => foldSearch(text).replaceAll("'", '');
 
-/** Of dates and courses, which stay in memory for many searches; folding takes most of the time of one. */
+/** Folded texts of dates and courses, which stay in memory: folding takes most of the time of a search. */
 const searchedTexts = new WeakMap<object, string>();
 
 /** A test for words in any order. */
@@ -99,7 +99,7 @@ const toChoices = (pairs: [string, string][]): Choice[] =>
 export const isChosen = ({ value, label }: Choice, chosen: string | undefined) =>
   chosen !== undefined && (value === chosen || foldText(label) === foldText(chosen));
 
-/** With a value that no date has. */
+/** Adds a chosen value that no date has. */
 export const withChosen = (choices: Choice[], chosen: string | undefined): Choice[] =>
   chosen === undefined || choices.some((one) => isChosen(one, chosen))
     ? choices

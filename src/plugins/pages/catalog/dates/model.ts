@@ -51,7 +51,7 @@ export type CatalogDate = DateSpan &
     instructors: string[];
   };
 
-/** In minor units, with VAT. */
+/** Price in minor units, with VAT. */
 export type Price = { value: Minor; vatPercentage: number; currency: string };
 
 /** A course date with the includes of the catalog. */
@@ -64,7 +64,7 @@ export type DateItem = CourseDate & {
   instructors?: EmbeddedInstructor[];
 };
 
-/** Of lists; calendars read the gatherings that they show. */
+/** Includes of lists; calendars read the gatherings that they show. */
 export const dateIncludes = [
   'course',
   'course.products',
@@ -151,7 +151,7 @@ const toVenue = (location: Location | null): Venue['location'] =>
     city: location.city,
   };
 
-/** With VAT, rounded as the line of an order. */
+/** Returns the price with VAT, rounded as the line of an order. */
 export function toPrice(product: Product | undefined): Price | null {
   if (!product) return null;
   const value = toMinorUnits(String(product.price));
@@ -168,7 +168,7 @@ export function toBookingEnd(date: CatalogDate) {
   return end < deadline ? end : deadline;
 }
 
-/** After its deadline or its end, a date is not booked. */
+/** True after its deadline or its end. */
 export function isPassed(date: CatalogDate) {
   const { deadlineAt, endAt, zone } = date;
   const today = todayIn(zone);

@@ -30,7 +30,7 @@ export async function toCatalogDates(ctx: Ctx, items: DateItem[]): Promise<Catal
 
 const cache = createVersionedCache<CatalogDate | undefined>(4_000_000);
 
-/** As `findDate`, read once for each version of the data; throws gone for a date that was public, else not_found. */
+/** `findDate`, read once for each version of the data; throws gone for a date that was public, else not_found. */
 export async function getDate(ctx: Ctx, id: number): Promise<CatalogDate> {
   const found = await cache(ctx, String(id), () => findDate(ctx, id));
   if (found) return found;

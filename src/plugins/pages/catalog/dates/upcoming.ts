@@ -23,7 +23,7 @@ async function readUpcoming(ctx: Ctx) {
   return readPages(ctx, (after) => upcomingDateList.page(ctx, query, { after }), { max: maxDates, select });
 }
 
-/** Of public dates those from today on that are no part of another date: dates of the start page, and canceled ones. */
+/** Selects those from today on that are no part of another date, for the start page and the canceled ones. */
 export async function selectComing(ctx: Ctx, dates: CatalogDate[]): Promise<CatalogDate[]> {
   const coming = dates.filter(({ startAt, zone }) => startAt >= todayIn(zone));
   const ids = coming.map(({ id }) => id);

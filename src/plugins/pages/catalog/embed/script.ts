@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Settings } from '../../../../core/settings.ts';
 import { compressOnce, sendContent } from '../../../../http/compression/static-content.ts';
 
-/** For what pages of other sites load. */
+/** Headers of what pages of other sites load. */
 export const openHeaders = { 'access-control-allow-origin': '*', 'cross-origin-resource-policy': 'cross-origin' };
 
 const source = readFileSync(join(import.meta.dirname, 'course-dates.js'), 'utf8');

@@ -55,7 +55,7 @@ export const datesJson: FastifyPluginAsync<Services> = async (app, services) => 
   });
 };
 
-/** From the query as it is sent, and with its types. */
+/** Reads the parameters of a query as it is sent, or with its types. */
 const readShown = (query: Record<string, unknown>) =>
   Object.fromEntries(
     Object.keys(Query.properties).flatMap((name) => {

@@ -19,7 +19,7 @@ export function listFaults({ name, email }: InterestForm) {
   return faults;
 }
 
-/** As `POST /v2/courses/:id/interests`, within the limits of the visitor's address. Throws `AddressLimited`. */
+/** `POST /v2/courses/:id/interests` within the limits of the visitor's address. Throws `AddressLimited`. */
 export async function requestByForm(ctx: Ctx, courseId: number, { name, email }: InterestForm, ip: string | undefined) {
   const address = await hashAddress(ctx, ip);
   await ctx.write(interestAreas, async (w) => {

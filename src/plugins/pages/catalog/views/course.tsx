@@ -62,7 +62,7 @@ export function Course({ view, course, dates, descriptions, isAwaited }: CourseP
   );
 }
 
-/** As the list of courses has it. */
+/** Returns the summary of the list of courses. */
 const toLead = (descriptions: Description[]) =>
   toSummary(
     descriptions

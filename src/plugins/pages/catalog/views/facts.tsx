@@ -8,7 +8,7 @@ import type { View } from '../view.ts';
 
 type DateProps = { view: View; date: CatalogDate };
 
-/** From this number on the places are not counted. */
+/** Number of places from which they are not counted. */
 const fewSeats = 10;
 
 /** How a date can be booked: in a word, and with its class. */

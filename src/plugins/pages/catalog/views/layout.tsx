@@ -8,7 +8,7 @@ import type { View } from '../view.ts';
 type LayoutProps = {
   view: View;
   title: string;
-  /** For search engines and previews of links. */
+  /** Shown by search engines and previews of links. */
   description?: string | undefined;
   /** False for pages that search engines leave out. */
   isIndexed?: boolean;

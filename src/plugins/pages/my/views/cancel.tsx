@@ -17,7 +17,7 @@ export const cancelLabel = ({ cancel }: Texts, { statusId }: Enrolment) =>
 export type CancelProps = {
   view: View;
   enrolment: Enrolment;
-  /** Of the participant, on the page of the payer. */
+  /** Name of the participant, on the page of the payer. */
   name: string | undefined;
   terms: CancellationTerms;
   /** The amount credited for the place. */

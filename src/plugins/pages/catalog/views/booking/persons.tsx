@@ -34,7 +34,7 @@ const types: Partial<Record<PersonField, 'email' | 'tel' | 'date'>> = {
   phone: 'tel',
   date_of_birth: 'date',
 };
-/** Of the first participant; browsers do not know the others. */
+/** Autocompletes of the first participant; browsers do not know the others. */
 const autocompletes: Partial<Record<PersonField, string>> = {
   ...{ firstname: 'given-name', lastname: 'family-name', email: 'email', phone: 'tel', company: 'organization' },
   ...{ position: 'organization-title', date_of_birth: 'bday' },
