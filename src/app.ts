@@ -202,8 +202,5 @@ function genReqId({ headers }: IncomingMessage) {
 
 export type App = Awaited<ReturnType<typeof buildApp>> & { server: Server };
 
-/**
- * Value of the header Strict-Transport-Security, a year; undefined over plain http, where browsers ignore it. Without
- * `includeSubDomains`, since subdomains may belong to other services.
- */
+/** Strict-Transport-Security for a year; undefined over plain http. Subdomains may belong to other services. */
 const strictTransport = (publicUrl: string) => (publicUrl.startsWith('https:') ? 'max-age=31536000' : undefined);

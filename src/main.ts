@@ -215,10 +215,7 @@ async function shutDown(app: ServerApp, config: Config, stopSending: () => Promi
   await Promise.all([responded, stopSending()]);
 }
 
-/**
- * Accepts connections that have already arrived, for at most `milliseconds`. Closing the port would reset those still in
- * the backlog, and a busy process accepts only a few per turn of the event loop.
- */
+/** Accepts the backlog for at most `milliseconds`; closing the port would reset connections that still wait. */
 async function acceptPending(server: Server, milliseconds: number) {
   let accepted = 0;
   const count = () => void (accepted += 1);

@@ -7,10 +7,7 @@ export const toSlug = (title: string) => slugify(title, { decamelize: false }) |
 /** The catalog of a school on this server, as far as its addresses depend on it. */
 export type CatalogAddress = { slug: string | null; host: string | null };
 
-/**
- * The start page of a school's catalog, without a trailing slash. A host name of its own has the scheme of PUBLIC_URL; the
- * host of PUBLIC_URL is none.
- */
+/** The start page of a school's catalog, without a trailing slash; its own host name has the scheme of PUBLIC_URL. */
 export function catalogPageUrl({ publicUrl }: Pick<Settings, 'publicUrl'>, { slug, host }: CatalogAddress) {
   const { protocol, hostname } = new URL(publicUrl);
   return host === null || host === hostname ? `${publicUrl}/catalog/${slug}` : `${protocol}//${host}`;
@@ -23,10 +20,7 @@ export const catalogItemPath = (kind: 'courses' | 'dates', slug: string, id: num
 type CatalogSettings = Pick<Settings, 'catalogUrl' | 'publicUrl'>;
 export type CourseAddress = { id: number; slug: string; category: string | undefined; isPublic: boolean };
 
-/**
- * URL of a course's page, in the catalog of CATALOG_URL under its first category, else in that of its school. Null
- * without a catalog, and in the school's for a course that is not public.
- */
+/** URL of a course's page, in CATALOG_URL under its first category, else in the catalog of its school, if public. */
 export function courseUrl(settings: CatalogSettings, catalog: CatalogAddress | null, course: CourseAddress) {
   const { id, slug, category, isPublic } = course;
   if (settings.catalogUrl !== null)

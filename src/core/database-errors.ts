@@ -97,10 +97,7 @@ function fromSqlState(code: string, constraint: string): Failure {
   return byClass[code.slice(0, 2)] ?? { kind: 'fault' };
 }
 
-/**
- * The loggable part of an error: without `detail` and parameters, which hold row values, and without the stack where the
- * database is unavailable, as for all requests.
- */
+/** The loggable part of an error, without row values, and without the stack where the database is unavailable. */
 export function toLoggableError(error: unknown) {
   const cause = getRootCause(error);
   if (cause instanceof Error && classifyError(cause)?.kind === 'unavailable')

@@ -19,10 +19,7 @@ const statuses = {
 export type ProblemKind = keyof typeof statuses;
 type ProblemStatus = (typeof statuses)[ProblemKind];
 
-/**
- * One error with its code, for interfaces that respond with error codes. `field` is missing or not valid; `concerns` is
- * the field or item that another rule concerns.
- */
+/** An error with its code; `field` is missing or not valid, `concerns` the field or item that another rule concerns. */
 export type CodedError = {
   code: ErrorCode;
   message: string;

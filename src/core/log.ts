@@ -35,10 +35,7 @@ const maxBufferBytes = 1_048_576;
 /** Time for the lines that are left when the process ends. */
 const flushMs = 1_000;
 
-/**
- * Writes to standard output without waiting for its reader. Drops lines beyond the buffer, and calls back with their
- * number once the reader has taken the others.
- */
+/** Writes to standard output without waiting for its reader; reports the number of lines dropped beyond the buffer. */
 function openDestination(onDropped: (count: number) => void) {
   let flushUntil = Infinity;
   const destination = pino.destination({

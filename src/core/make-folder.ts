@@ -1,10 +1,7 @@
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
-/**
- * Makes a folder and its missing parents. Node's `recursive` repeats for ever where the system refuses a folder with
- * ENOENT although its parent exists, such as in /proc.
- */
+/** Makes a folder and its parents; Node's `recursive` never ends where the system answers ENOENT, such as in /proc. */
 export function makeFolder(path: string, mode = 0o777) {
   const folder = resolve(path);
   if (make(folder, mode)) return;

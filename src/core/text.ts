@@ -29,10 +29,7 @@ const manyMarks = /[^\P{M}\u034f]{30}(?=[^\P{M}\u034f])/gu;
 /** Puts a joiner, which is invisible, after each 30 combining marks in a row: the stream-safe text of UAX #15. */
 export const toStreamSafe = (text: string) => text.replace(manyMarks, '$&\u034f');
 
-/**
- * The stored form of a title: one line, trimmed, in Unicode NFC; empty if nothing in it is visible. A text that has more
- * than `maxLength` characters, of at most two units, stays as it is.
- */
+/** The stored form of a title: one line, trimmed, in NFC; a text of more than `maxLength` characters stays as it is. */
 export function normalizeTitle(text: string, maxLength = 255) {
   if (text.length > 2 * maxLength) return text;
   const line = toStreamSafe(trimInvisible(toSingleLine(text))).normalize('NFC');

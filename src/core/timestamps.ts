@@ -76,10 +76,7 @@ function readOffset(input: string): string | undefined {
   return `${offset[0] === '-' ? '-' : '+'}${hours}:${minutes}`;
 }
 
-/**
- * Formats PostgreSQL's `2026-07-01 09:00:00.123456+02` as `2026-07-01T09:00:00+02:00`. The session's time zone has
- * already been applied.
- */
+/** Formats `2026-07-01 09:00:00.123456+02`, in the session's time zone, as `2026-07-01T09:00:00+02:00`. */
 export function formatTimestamp(stored: string): string;
 export function formatTimestamp(stored: string | null): string | null;
 export function formatTimestamp(stored: string | null) {

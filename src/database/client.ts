@@ -46,10 +46,7 @@ export type Database = UnitOfWork & {
   queuedAs(tenantQueueKey: number): Database;
   /** Runs all writes of `work` in one transaction of at most a minute; only one process does so at a time. */
   atomically<T>(work: (database: Database) => Promise<T>): Promise<T>;
-  /**
-   * Runs `work` in a transaction of its own, unless work of the same name is running, in any process; then undefined.
-   * The transaction holds the lock, so that it ends with the process and works behind a transaction pooler.
-   */
+  /** Runs `work` in a transaction, which holds the lock of this name; undefined while any process runs such work. */
   exclusively<T>(name: string, work: (client: PoolClient) => Promise<T>): Promise<T | undefined>;
   close(): Promise<void>;
 };

@@ -51,10 +51,7 @@ export type Ctx = {
   publishableFor?: PublicSchool;
   /** Absent outside requests. */
   key?: { id: number; profile: KeyProfile };
-  /**
-   * Root of the parent chain; a root and its sub-schools share the rate limit and the queue slots. Negative with
-   * publishable keys, which have a share of their own.
-   */
+  /** Root of the parent chain, whose schools share the rate limit and queue slots; negative with publishable keys. */
   tenantQueueKey: number;
   /** The tenant's clock at authentication, in PostgreSQL's format with microseconds. */
   version: string;

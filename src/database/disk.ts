@@ -26,10 +26,7 @@ const selectFolder = {
     from pg_database where datname = current_database()`,
 };
 
-/**
- * The space of the disk with the database; undefined if it is on another machine, or the role may not read where its
- * files are: PostgreSQL has no function for the space of its disk.
- */
+/** The space of the database's disk; undefined on another machine, or where the role may not read the file path. */
 export async function findDatabaseDiskSpace(pool: Pick<Pool, 'query'>): Promise<DiskSpace | undefined> {
   try {
     const { rows } = await pool.query<{ isHere: boolean; folder: string }>(selectFolder);

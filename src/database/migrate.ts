@@ -36,10 +36,7 @@ export async function migrateDatabase(connection: ClientConfig) {
 
 const attempts = { count: 30, lockTimeout: '2s', pauseMs: 1_000 };
 
-/**
- * Retries if a table's lock is not free or the transaction was chosen to end a deadlock: servers of the version before
- * write meanwhile, and a statement that waits for a lock makes their requests wait behind it.
- */
+/** Retries at a locked table or a deadlock: older servers write meanwhile, and would wait behind a waiting lock. */
 async function applyWithRetries(client: Client) {
   for (let attempt = 1; ; attempt += 1) {
     try {

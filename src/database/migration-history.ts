@@ -19,10 +19,7 @@ export function readMigrationNames() {
 /** A migration as the database and a backup record it: `createdAt` identifies it, `hash` is of its SQL. */
 type AppliedMigration = { hash: string; createdAt: number };
 
-/**
- * The migrations from the first one of this build on; all where that one is missing. Before it a database may have those
- * of a build whose tables the first ones make.
- */
+/** The migrations from this build's first one on, or all without it: older builds have others before it. */
 export function sinceFirst<M extends { hash: string }>(applied: M[]): M[] {
   const [first] = readMigrations();
   return applied.slice(

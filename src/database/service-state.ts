@@ -8,10 +8,7 @@ export async function loadServiceSecret(on: Queryable) {
   return row!.secret;
 }
 
-/**
- * Stores the host name in the UIDs of calendar entries, which stays when the service gets another one. That of a trial on
- * one machine is not stored, since other services have the same.
- */
+/** Stores the host name in the UIDs of calendar entries for good, except that of a trial on one machine. */
 export async function keepUidHost(database: PoolOrClient, publicUrl: string) {
   const { hostname } = new URL(publicUrl);
   if (/\.[a-z]/i.test(hostname))

@@ -18,8 +18,5 @@ export async function execute<Row extends QueryResultRow>(on: Queryable, { name,
   return (await on.$client.query<Row>({ name, text, values })).rows;
 }
 
-/**
- * Rows as one JSON parameter for `json_to_recordset`, each with its `place` from 1. The planner assumes one size for it,
- * so it keeps one plan; arrays are planned anew for each number of rows.
- */
+/** Rows as one JSON parameter with their `place` from 1; unlike arrays, it keeps one plan for any number of rows. */
 export const toRecordset = (rows: object[]) => JSON.stringify(rows.map((row, n) => ({ ...row, place: n + 1 })));

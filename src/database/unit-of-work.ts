@@ -126,10 +126,7 @@ async function withRetry<T>(until: number, { retries }: Counters, attempt: () =>
   }
 }
 
-/**
- * Writes inside a transaction that is already open: neither queued nor retried, and committed with it. A write
- * without a change leaves no audit entry, but its lock has still moved the provider's clock.
- */
+/** Writes inside an open transaction, neither queued nor retried; without a change the clock has still moved. */
 export const nestedUnitOfWork = (client: PoolClient, auditLog?: AuditLog): UnitOfWork =>
   toUnitOfWork(async (task) => {
     const { result, change } = await runTask(client, task);

@@ -5,10 +5,7 @@ import { getSchoolId, type Ctx } from './context.ts';
 
 type Entry<T> = { version: string; loading: Promise<T> };
 
-/**
- * Caches values by the versions of these areas, one version of each name, school and language, up to a size in serialized
- * bytes; in memory they take about three times as much. A failed load is tried again.
- */
+/** Caches values by versions, one of each name, up to a size in serialized bytes; a failed load is tried again. */
 export function createVersionedCache<T>(maxSize: number, areas: readonly Area[] = ['catalog', 'dates']) {
   const cache = new LRUCache<string, Entry<T>>({ maxSize });
   return (ctx: Ctx, name: string, load: () => Promise<T>): Promise<T> => {

@@ -17,10 +17,7 @@ type EmbeddedDatabase = {
   stop(): Promise<void>;
 };
 
-/**
- * Opens the embedded PostgreSQL under DATA_DIR, which our processes share: the first one starts it, and a watchdog process
- * stops it once the last one has ended, even by SIGKILL. See `watchdog.sh` and `client-pipes.ts`.
- */
+/** Opens the PostgreSQL that processes with one DATA_DIR share; `watchdog.sh` stops it after the last has ended. */
 export async function openEmbeddedDatabase({
   dataDir,
   ...tuning

@@ -6,10 +6,7 @@ export type AcceptGate = (start: () => void) => void;
 /** Bounds the wait while connections arrive without end. */
 const maxTurns = 32;
 
-/**
- * The event loop accepts one connection a turn: beside turns of 20 ms the last of 250 would wait for five seconds. So no
- * expensive work starts while each turn accepts one.
- */
+/** Delays expensive work while each turn of the event loop accepts a connection, since it accepts one a turn. */
 export function createAcceptGate(server: Server): AcceptGate {
   let waiting: (() => void)[] = [];
   let isOpen = true;

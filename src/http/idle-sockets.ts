@@ -3,10 +3,7 @@ import type { Socket } from 'node:net';
 
 const lingerMs = 2_000;
 
-/**
- * Replaces an immediate close by a half-close with a 2 s timeout. Closing a socket with unread input sends a reset, and
- * the client loses the response.
- */
+/** Half-closes a socket, for 2 s: closing it with unread input sends a reset, and the client loses the response. */
 export function closeGracefully(socket: Socket) {
   socket.destroySoon = () => {
     socket.end();

@@ -13,10 +13,7 @@ type Queue = { socket: Socket; requests: Parameters<RequestListener>[] };
 
 const countOutstanding = (socket: CountedSocket) => socket[outstanding] ?? 0;
 
-/**
- * Counts the requests of a socket and destroys it above the limit. The request is an upgrade to the parser then, which
- * stops it: else it would parse the rest of its input too.
- */
+/** Destroys a socket with too many requests; as an upgrade, the request stops the parser, too. */
 class CountedRequest extends IncomingMessage {
   declare private isUpgrade: boolean;
   private readonly isAboveLimit: boolean;

@@ -102,10 +102,7 @@ const maxAddresses = 1_000;
 const windowMs = 60_000;
 const others = 'other addresses';
 
-/**
- * Returns whether a refused request of an address gets a line of its own: the first ten of a minute. The number of the
- * others is logged at its end, in one line for each address.
- */
+/** True for the first ten refused requests of an address and minute; the others are counted in one line. */
 function sampleRefusals(app: FastifyInstance) {
   const counts = new Map<string, number>();
   let timer: NodeJS.Timeout | undefined;

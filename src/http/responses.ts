@@ -172,10 +172,7 @@ export const send = {
 
 declare module 'fastify' {
   interface FastifyReply {
-    /**
-     * Sets 201 and the address at which the new item is read, below the path that created it or another one. Returns the
-     * item.
-     */
+    /** Sets 201 and the address of the new item, below the path that created it or another one. Returns the item. */
     created<T>(id: number | string, item: T, readBelow?: string): T;
   }
 }

@@ -138,10 +138,7 @@ export const tableRoute = {
 /** Rows repeat what their items share, so that a page may be many times as long as what was read for it. */
 const rowsAtOnce = 50;
 
-/**
- * Reads pages as the client takes them, each by its own statements in its own slot; nothing is held between them. A page
- * begins after the last row of the one before, whatever changed meanwhile.
- */
+/** Reads pages as the client takes them, each in a slot of its own, after the last row of the one before. */
 async function* readPages(request: FastifyRequest, reply: FastifyReply, list: ReadableList<Query>) {
   const { ctx, server, spreadsheet } = request;
   const query = request.query as Query;

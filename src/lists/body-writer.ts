@@ -10,10 +10,7 @@ type TableWithId = PgTable & { id: PgColumn };
 type Values = Record<string, unknown>;
 type Columns<T extends PgTable> = { [K in keyof T['$inferInsert']]?: T['$inferInsert'][K] };
 
-/**
- * Makes a function from a body to the values of its columns, undefined for a field that was not sent. Custom properties
- * are merged into those of the row before; throws if that makes too many.
- */
+/** Maps a body to column values, undefined if not sent; custom properties are merged, and throw if too many. */
 export function bodyColumns<T extends PgTable>(table: T, properties: TProperties) {
   const columns = Object.entries<PgColumn>(getTableColumns(table));
   const fields = Object.entries(properties).flatMap(([field, schema]) => {

@@ -180,10 +180,7 @@ export const filter = {
   search,
   text: caseless((options) => Line({ minLength: 1, ...options })),
   email: caseless(EmailParameter),
-  /**
-   * A filter that few or many rows match. Few are found by its index and sorted; of many a page is found in the order of
-   * the list.
-   */
+  /** Filters rows by an index, and sorts few; a page of many is found in the order of the list. */
   indexed,
   /** One of several values of an indexed column. */
   valueList,

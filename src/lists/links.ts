@@ -5,10 +5,7 @@ import { tenantWhere } from './tenant-scope.ts';
 
 type LinkTable = PgTable & { providerId: PgColumn };
 
-/**
- * Replaces the items that an owner has in a link table, by the names of its columns: `{ courseId }` and `tagId`. Returns
- * true if that changed any.
- */
+/** Replaces an owner's items in a link table, by column names: `{ courseId }`, `tagId`. Returns true if any changed. */
 export async function replaceLinks<T extends LinkTable>(
   { providerId, tx }: WriteCtx,
   table: T,

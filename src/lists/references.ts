@@ -42,10 +42,7 @@ type Item = number | { id?: number };
 const isDetachable = (table: PgTable): table is PgTable & { detachedAt: PgColumn } => 'detachedAt' in table;
 const hasProvider = (table: PgTable): table is PgTable & { providerId: PgColumn } => 'providerId' in table;
 
-/**
- * True if each id of a field is a row that the provider may name; items without an id do not count. `storedIn` is the
- * column of the item that has the id.
- */
+/** True if each id is a row that the provider may name, or absent; `storedIn` is the item's column with the id. */
 export const createRowCheck =
   (column: PgColumn, storedIn?: PgColumn) =>
   async (value: Item | Item[], { ctx, reader, params }: Scope): Promise<boolean> => {

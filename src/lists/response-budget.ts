@@ -18,10 +18,7 @@ export class ResponseTooLarge extends Problem {
 
 export const newBudget = (): Budget => ({ rows: responseBudget.embedded, bytes: responseBudget.bytes });
 
-/**
- * Subtracts the rows and bytes of a statement from the budget, and returns the rows; throws if the budget is exceeded, or
- * the statement returned none because of its bound.
- */
+/** Subtracts a statement's rows and bytes from the budget, and returns the rows; throws if that is exceeded. */
 export function charge<Row>(budget: Budget | undefined, found: { rows: Row[]; bytes: number } | undefined): Row[] {
   if (!found) throw new ResponseTooLarge();
   if (budget) {
@@ -54,10 +51,7 @@ export async function loadOne<T>(
 /** The items that are loaded at once where those of a page are too many. */
 const sliceSize = 25;
 
-/**
- * Loads as many of the first items as fit into a response: at once, for a relation is loaded by one statement for all of
- * them; else in slices, and one by one where a slice does not fit.
- */
+/** Loads as many first items as fit into a response, at once, else in slices, else one by one. */
 export async function loadFitting<T>(
   keys: { id: number }[],
   load: (budget: Budget, from: number, to: number, isRetry: boolean) => Promise<T[]>,

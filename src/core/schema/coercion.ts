@@ -115,10 +115,7 @@ function splitTexts(items: unknown[]) {
   return parts;
 }
 
-/**
- * Omits empty items, except in lists of objects, where errors name the index. A list without items counts as missing,
- * unless its schema refuses it.
- */
+/** Omits empty items, except in lists of objects, where errors name the index; an empty list counts as missing. */
 function coerceList(schema: TSchema, kind: CoercionKind | undefined): Coerce {
   const items = schema['items'] as TSchema;
   const item = compile(items);

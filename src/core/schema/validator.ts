@@ -81,10 +81,7 @@ function getParents(path: string) {
 
 const isOfUnion = ({ schemaPath = '' }: SchemaError) => schemaPath.includes('/anyOf');
 
-/**
- * The field, or the member that is invalid of its list, or of an object with required members; the keys of free objects
- * are the client's and stay out.
- */
+/** The field, or its invalid member where lists or required members have one; keys of free objects stay out. */
 function memberName({ instancePath, schemaPath = '' }: SchemaError, properties: Properties): string {
   const parts = instancePath.split('/').slice(1);
   const named: string[] = [];

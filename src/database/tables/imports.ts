@@ -35,10 +35,7 @@ export const isHashedRefSql = (ref: string) => `starts_with(${ref}, ${hashed})`;
 /** The key of the advisory lock that an import of a provider has. */
 export const importLockSql = (provider: string | number) => `hashtextextended('import', ${provider})`;
 
-/**
- * Lines of imports in progress: each import deletes those of its provider before and after. Unlogged, so that it is
- * written as fast as a temporary table.
- */
+/** Lines of imports in progress, deleted before and after; unlogged for the speed of a temporary table. */
 export const stagedLines = pgTable(
   'staged_lines',
   {

@@ -86,10 +86,7 @@ export const participants = tenantTable(
   ],
 );
 
-/**
- * Participants that an order line pays for, or to whom a credit belongs; with several products a participant is on
- * several lines.
- */
+/** Participants that an order line pays for, several lines with several products, or to whom a credit belongs. */
 export const orderLineParticipants = pgTable(
   'order_line_participants',
   {

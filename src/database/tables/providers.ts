@@ -127,10 +127,7 @@ export const catalogSettings = pgTable(
   ],
 );
 
-/**
- * The names by which a request finds a provider's catalog, in lower case: its host name, its slug and its former slugs,
- * which redirect. Unique among all providers.
- */
+/** Lower-case names of a provider's catalog, unique among all: host name, slug, and former slugs, which redirect. */
 export const catalogNames = pgTable(
   'catalog_names',
   { name: operational(text()).primaryKey(), providerId: reference().notNull(), createdAt: instant().notNull() },

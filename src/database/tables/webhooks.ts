@@ -81,10 +81,7 @@ export const webhookDeliveries = pgTable(
   ],
 );
 
-/**
- * A transaction with events of a provider that has webhooks, inserted by a trigger. Each has a row of its own, so that
- * `claim_webhooks` deletes only those of committed transactions.
- */
+/** A transaction with events for webhooks, by a trigger; `claim_webhooks` deletes those of committed ones. */
 export const webhookWakeups = pgTable('webhook_wakeups', { providerId: reference().notNull(), id: id() }, (t) => [
   primaryKey({ name: 'webhook_wakeups_pk', columns: [t.providerId, t.id] }),
 ]);

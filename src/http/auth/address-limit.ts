@@ -61,10 +61,7 @@ export function limitUnroutable(trustProxy: string[]) {
   };
 }
 
-/**
- * `limitByAddress` for health checks: above the limit the server responds and closes the connection, since an
- * orchestrator restarts a server that refuses them.
- */
+/** `limitByAddress` for health checks, whose refusal would restart the server: it closes the connection instead. */
 export const closeByAddress = (countRequest: CountRequest) => async (request: FastifyRequest, reply: FastifyReply) => {
   if ((await countByAddress(countRequest, request)) !== null) reply.header('connection', 'close');
 };

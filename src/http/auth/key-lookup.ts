@@ -47,10 +47,7 @@ const maxKnown = 10_000;
 /** Lookups of other keys, fair by address, so that guesses do not delay the keys in use. */
 const unknownKeys = { slots: 2, waiting: 1_000, waitMs: 1_500 };
 
-/**
- * Looks a key up for each request, so that a revoked key is invalid at once. Requests with the same key in one turn of
- * the event loop share one statement.
- */
+/** Looks keys up for each request, so that revoking is immediate; requests of one turn share a statement. */
 export function createKeyLookup({ unlocked }: Pick<Database, 'unlocked'>): KeyLookup {
   const inFlight = new Map<string, Promise<FoundKey | undefined>>();
   const known = new LRUCache<string, true>({ max: maxKnown });

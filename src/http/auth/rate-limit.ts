@@ -10,10 +10,7 @@ import { toAddressKey } from './address-limit.ts';
 
 /** Token bucket of one school: its size, and the tokens added per second. */
 export type Rate = { perSecond: number; burst: number };
-/**
- * The bucket of a school and its sub-schools, for both interfaces, or what a visitor may take of it; undefined without a
- * limit.
- */
+/** The bucket of a school and its sub-schools, or what a visitor may take of it; undefined without a limit. */
 export type RateBuckets = (tenantQueueKey: number, visitor?: FastifyRequest) => TokenBucket | undefined;
 /** The limit of a school and its sub-schools. A publishable key has the negative tenant queue key of its school. */
 export type FindRate = (tenantQueueKey: number) => Rate | undefined;
@@ -89,10 +86,7 @@ export function limitPublishableByAddress(app: FastifyInstance, buckets: Address
   });
 }
 
-/**
- * Each request takes a token of its school's bucket, a request with a publishable key at most a quarter of them; without
- * one it gets 429.
- */
+/** Takes a token for each request, with a publishable key from at most a quarter of them, or responds 429. */
 export function limitRate(app: FastifyInstance, buckets: RateBuckets) {
   app.addHook('preParsing', (request, _reply, _payload, done) => {
     const ctx = contextIn(request);

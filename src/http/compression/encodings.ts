@@ -41,10 +41,7 @@ export const compress = (encoding: Encoding, bytes: Buffer, effort: Effort): Pro
 /** A shorter response fits into one packet, compressed or not. */
 const minimumBytes = 1_024;
 
-/**
- * Compresses responses of at least 1 kB. The hook runs before those of routes, so that the response cache stores the
- * compressed bytes.
- */
+/** Compresses responses of at least 1 kB, before the hooks of routes, so that the cache stores compressed bytes. */
 export function compressResponses(app: FastifyInstance) {
   app.addHook('onSend', (request, reply, payload, done) => {
     const encoding = isCompressible(request, reply, payload) ? negotiateEncoding(request.raw) : 'identity';

@@ -8,10 +8,7 @@ declare module 'fastify' {
   }
 }
 
-/**
- * Records the routes added after this call. Call the returned function after the last one: it adds routes that respond
- * 405 with `Allow` for the other methods, in the error format of each path's plugin.
- */
+/** Records the routes added from now on; the returned function adds 405 with `Allow` for their other methods. */
 export function methodNotAllowed(app: FastifyInstance) {
   const supported = app.supportedMethods as HTTPMethods[];
   const routes = new Map<string, { plugin: FastifyInstance; methods: Set<string>; isPublic: boolean }>();

@@ -98,10 +98,7 @@ export const listRoute = {
    */
   document: (readAreas: ReadAreas, identify: Identify, limit: AsyncHook, countMore: AsyncHook) =>
     cachedHooks([handleConditionalGet(readAreas, never, { identify }), limit], [countMore]),
-  /**
-   * `cached` without the response cache: for a list that few clients read, each with another query, or a document that
-   * has a cache of its own.
-   */
+  /** `cached` without the response cache, for lists whose queries rarely repeat and documents with an own cache. */
   conditional: (readAreas: ReadAreas, identify?: Identify) => ({
     config: { hasEtag: true as const },
     preHandler: [

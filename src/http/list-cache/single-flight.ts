@@ -31,10 +31,7 @@ export function serveFromCache(
   else respond(cached);
 }
 
-/**
- * A preHandler behind the concurrency limit: looks again, and registers this request as the one that computes the
- * response. Aborted requests finish as well, so onSend or onError settles it.
- */
+/** Looks again behind the concurrency limit, and registers the computing request, which onSend or onError settles. */
 export function coalesceRequests(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) {
   const { responses } = request.server.listCache;
   const state = request.listCache!;

@@ -143,10 +143,7 @@ const dataKeywords = new Set(['default', 'enum', 'const', 'examples', 'required'
 /** Stands for `$ref` until the document is generated: @fastify/swagger removes keywords beside `$ref`. */
 const reference = 'x-component';
 
-/**
- * Replaces named schemas by references while the OpenAPI document is generated. Validation and serialization work on the
- * schemas without references.
- */
+/** Replaces named schemas by references in the OpenAPI document; validation and serialization have none. */
 function createComponents() {
   const components = new Map<string, Node>();
 
@@ -208,10 +205,7 @@ function restoreReferences(value: unknown): void {
   for (const child of Object.values(node)) restoreReferences(child);
 }
 
-/**
- * Splits the use of a named schema into its component and a reference with the description and default of this use; a
- * nullable use has `null` as an alternative.
- */
+/** Splits the use of a named schema into its component and a reference with its description, default and `null`. */
 function splitUse(name: string, node: Node, ownDescription: unknown) {
   const types = [node['type']].flat();
   const { description: described, default: defaultValue, ...component } = node;

@@ -6,10 +6,7 @@ import { parseJson } from '../../core/json.ts';
 import { Problem } from '../../core/errors.ts';
 import { parseFields, parseFormText, readMultipart } from './forms.ts';
 
-/**
- * Parses url-encoded, multipart (fields only) and JSON bodies into one object. An empty body of any type becomes an
- * empty object; other types and compressed bodies are 415.
- */
+/** Parses forms, multipart fields and JSON into one object, empty for an empty body; others are 415. */
 export const bodies = fp(async (app: FastifyInstance) => {
   app.removeAllContentTypeParsers();
 

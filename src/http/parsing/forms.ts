@@ -14,10 +14,7 @@ const formLimits = { keys: 5_000, items: 1_000 };
 /** Names as they were sent, each with its value, or all values of a name that occurs again. */
 type Pairs = Record<string, string | string[]>;
 
-/**
- * Parses `name[0]=a&name[1]=b`, `name[]=a` and `name[key]=v`. Invalid UTF-8 becomes U+FFFD, which no field accepts.
- * Throws a RangeError beyond the limits.
- */
+/** Parses `name[0]=a`, `name[]=a` and `name[key]=v`, with U+FFFD for invalid UTF-8. Throws a RangeError at limits. */
 export function parseFormText(text: string): Fields {
   if (hasMoreParts(text, formLimits.keys)) throw new RangeError('The form has too many fields');
   return nest(parse(replaceInvalidUtf8(text)) as Pairs);
@@ -80,10 +77,7 @@ function put(fields: Fields, key: string, value: unknown) {
   fields[key] = all;
 }
 
-/**
- * Reads the fields of a multipart body of at most `maxBytes`. Rejects a file, unless it is the empty part that browsers
- * send for an empty file input.
- */
+/** Reads the fields of a multipart body of at most `maxBytes`; refuses files but for an empty file input. */
 export async function readMultipart({ headers }: FastifyRequest, body: Readable, maxBytes: number) {
   if (Number(headers['content-length'] ?? 0) > maxBytes) throw tooLarge();
   try {

@@ -14,10 +14,7 @@ export const maxNameLength = 100;
 /** A name, that of a member with its path, and the value that was sent. */
 export type Unknown = [name: string, value: unknown];
 
-/**
- * Finds names in a body that its schema does not have, those of members with their path: `gatherings[2].them`. A name
- * that is too long for an answer is cut behind its first 101 characters.
- */
+/** Finds unknown names in a body, with their paths, as `gatherings[2].them`, cut behind 101 characters. */
 export const findUnknownFields = (schema: TObject, body: Fields, readOnly: readonly string[]) =>
   unknownIn(schema, body, '', new Set(readOnly));
 

@@ -5,10 +5,7 @@ import { coercionKind } from '../../core/schema/types.ts';
 type Fields = Record<string, unknown>;
 type Properties = Record<string, TSchema>;
 
-/**
- * Inputs of a PUT whose values a GET shows under other names or in other forms: the paths of these, the preferred one
- * first, some with a function that makes the value of the input.
- */
+/** Inputs of a PUT by the paths of a GET, the preferred first, some with a function that makes the input's value. */
 export type ReadForms = Record<string, (string | [path: string, toInput: (value: unknown) => unknown])[]>;
 
 /**

@@ -17,10 +17,7 @@ const responseHeaders = [
   ...[...rateHeaders, ...rateHeaders.slice(1).map((name) => `X-${name}`)],
 ];
 
-/**
- * Lets web pages read with a publishable key from its origins. A preflight has no key: it is answered for every origin,
- * on paths that a publishable key may read.
- */
+/** Lets web pages read with a publishable key from its origins; preflights, without a key, are answered for all. */
 export function allowOrigins(app: FastifyInstance) {
   app.addHook('preParsing', (request, reply, _payload, done) => {
     const origins = findOrigins(request);

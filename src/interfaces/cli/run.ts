@@ -172,10 +172,7 @@ export const timestamp = (text: string) => {
   return value;
 };
 
-/**
- * Makes the OOM killer choose this process before a server in the same container. Skipped if this process may start the
- * embedded database, which would inherit the score.
- */
+/** Makes the OOM killer prefer this process to a server, unless it may start the database, which would inherit it. */
 export function raiseOomScore({ DATABASE_URL }: Pick<Config, 'DATABASE_URL'>) {
   if (process.platform !== 'linux' || DATABASE_URL === undefined) return;
   try {

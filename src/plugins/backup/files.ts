@@ -74,10 +74,7 @@ export async function pruneBackups(folder: string, database: string, timezone: s
 const dayMs = 86_400_000;
 const partEnding = /\.[0-9a-f]{8}\.part$/;
 
-/**
- * Deletes unfinished backups of a database: nightly ones, which only the caller may write at this time, and manual ones
- * that nothing has written to for a day.
- */
+/** Deletes unfinished backups: nightly ones of the caller, and manual ones that nothing has written to for a day. */
 export async function deleteUnfinished(folder: string, database: string) {
   for (const name of await readNames(folder)) {
     const parsed = partEnding.test(name) ? parseBackupName(name.replace(partEnding, '')) : undefined;

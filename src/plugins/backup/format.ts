@@ -3,10 +3,7 @@ import { open } from 'node:fs/promises';
 import { Transform } from 'node:stream';
 import { Type, type Static } from '@sinclair/typebox';
 
-/**
- * A backup is a ZIP file: `tables/<name>.copy` for each table, in PostgreSQL's COPY text format, and `manifest.json`.
- * The ZIP comment is the SHA-256 of all bytes before it.
- */
+/** A ZIP file of `manifest.json` and `tables/<name>.copy` in COPY text format; its comment is its SHA-256. */
 export const formatName = 'course-booking-service backup';
 export const formatVersion = 1;
 export const manifestEntry = 'manifest.json';
@@ -50,10 +47,7 @@ const newline = 10;
 /** COPY drops the rows behind such a line; as a value it would be `\\.`. */
 const endMarker = '\n\\.';
 
-/**
- * Passes COPY text through and measures it, with the largest number in the column at `idAt`. In this format each row ends
- * with the only newline in it, and only tabs separate the columns.
- */
+/** Passes COPY text through, and counts rows, which end with the only newline in them, and the largest id at `idAt`. */
 export function meterCopy(idAt = -1) {
   const hash = createHash('sha256');
   const counted = { rows: 0, bytes: 0, hasEndMarker: false, lastId: 0 };

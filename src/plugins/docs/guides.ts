@@ -20,10 +20,7 @@ export type Guides = {
 
 const index = 'README';
 
-/**
- * Reads the index docs/README.md; undefined without it. `path` is the URL path of the guides, `pages` are the names of
- * those that are served.
- */
+/** Reads docs/README.md, if it exists; `path` is the URL path of the guides, `pages` the names that are served. */
 export async function loadGuides(
   path: string,
   pages: ReadonlySet<string>,
@@ -131,10 +128,7 @@ const isUnserved = ({ all, served }: Pages, file: string) => all.has(file) && !s
 const withoutItems = (markdown: string, pages: Pages) =>
   markdown.replaceAll(items, (item, target: string) => (isUnserved(pages, target) ? '' : item));
 
-/**
- * Replaces links to the files of other pages by links to their names, since all pages are served at one path; of links
- * to pages that are not served only the text remains.
- */
+/** Links pages by their names, since all are served at one path; of pages that are not served the text remains. */
 const toServedLinks = (markdown: string, folder: string, pages: Pages) =>
   markdown
     .replaceAll(inlineLinks, (link, text: string, target: string) =>

@@ -95,10 +95,7 @@ export function findReferenceBundle(folder = join(projectRoot, 'dist/browser')):
 type GuideOptions = { publicUrl: string; basePath: string; pages: ReadonlySet<string> };
 type Content = { type: string; name: string; render: (guides: Guides) => string };
 
-/**
- * The pages of docs/ at /docs/guides, as HTML and as Markdown, /llms.txt, their list, and the workflows. Without docs/
- * all are 404.
- */
+/** Serves docs/ at /docs/guides, as HTML and Markdown, with /llms.txt and the workflows; 404 without docs/. */
 const guideRoutes: FastifyPluginAsync<GuideOptions> = async (app, { publicUrl, basePath, pages }) => {
   const directives = { scriptSrc: ["'self'"], connectSrc: ["'self'"], styleSrc: ["'self'"] };
   await app.register(helmet, securityHeaders(publicUrl, directives));

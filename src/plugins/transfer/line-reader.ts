@@ -104,10 +104,7 @@ function readRef(fields: unknown) {
   return (typeof ref === 'string' && ref !== '') || typeof ref === 'number' ? String(ref) : undefined;
 }
 
-/**
- * A hash of a line's values as they stand in the file, whatever their order and their form in JSON or CSV. Without the
- * password, which a fast hash would expose.
- */
+/** Hashes the values of a line, whatever their order and format, but not the password, which that would expose. */
 function hashContent(fields: Fields): string {
   const text = JSON.stringify(toComparable({ ...fields, password: undefined }));
   return createHash('sha256').update(text).digest('base64url').slice(0, 22);

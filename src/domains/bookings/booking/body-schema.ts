@@ -152,10 +152,7 @@ const participantErrorCodes: Record<string, BookingCode> = {
 type Fault = { path: string[]; isMissing: boolean };
 export type ValidationError = { instancePath: string; keyword: string; params: Record<string, unknown> };
 
-/**
- * Converts validation errors to coded errors, in the order of the schema, and removes the invalid fields from a copy of
- * the input, so that the rest can be checked and all errors reported at once.
- */
+/** Converts validation errors to coded ones, and removes the invalid fields, so that the rest can be checked. */
 export function collectValidationErrors(
   input: BookingInput,
   validationErrors: ValidationError[],

@@ -38,10 +38,7 @@ export async function loadContext(w: WriteCtx, request: QuoteRequest): Promise<B
   return findContext(w, w.tx, request);
 }
 
-/**
- * The quote of a booking that is not made; `adjust` changes what is stored. Takes the lock only if offers are due, whose
- * seats are free.
- */
+/** Quotes without booking; `adjust` changes what is stored. Takes the lock only to free seats of due offers. */
 export async function previewQuote(
   ctx: Ctx,
   request: QuoteRequest,

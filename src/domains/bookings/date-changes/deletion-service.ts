@@ -69,10 +69,7 @@ export function deleteCourse(ctx: Ctx, id: number): Promise<number> {
   });
 }
 
-/**
- * Deletes a date and its children in the first call, which throws if somebody has a seat on one of them; then
- * deregisters the next ones who wait there. Returns true if others may be left.
- */
+/** Deletes a date and its children unless somebody has a seat, then deregisters who waits; true if some may be left. */
 export async function deleteDates(
   w: WriteCtx,
   { courseId, id }: { courseId: number; id: number },

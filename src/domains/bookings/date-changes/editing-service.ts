@@ -133,10 +133,7 @@ function toUpdatedColumns(
   };
 }
 
-/**
- * Deletes a date and its children, unless somebody has a seat on one of them, and then deregisters those who wait, so
- * that nobody books meanwhile; a second call continues.
- */
+/** Deletes a date and its children, then deregisters who waits, so that nobody books; a second call continues. */
 export const deleteCourseDate = (ctx: Ctx, courseId: number, id: number): Promise<CourseDateWritten> =>
   writeInBatches(ctx, ['catalog', 'dates', 'people', 'money'], async (w, isFirst) => {
     if (isFirst) await findCourse(w, courseId);

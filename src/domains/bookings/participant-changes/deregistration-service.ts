@@ -90,10 +90,7 @@ const unknownParticipants = (ids: number[]) =>
     }),
   );
 
-/**
- * Deregisters all participants of a booking, or those named, and promotes the waiting lists. Idempotent: those
- * deregistered before stay as they are.
- */
+/** Deregisters a booking's participants, or those named, and promotes the waiting lists; idempotent. */
 export async function deregister(ctx: Ctx, bookingId: number, body: DeregisterBody) {
   const { with_fee = false, send_receipt_email_to_participant: sendMail } = body.config ?? {};
   const chosenIds = body.participants && toIds(body.participants);

@@ -102,10 +102,7 @@ type NewPerson = Partial<
     Record<'date_of_birth' | 'external_id', string> & { id: number }
 >;
 
-/**
- * The columns of a participant whose place another person gets, by the person rules of a booking; naming a place of a
- * group ends its reservation. Undefined for the person who has the place.
- */
+/** The columns of a place whose person changes, by the rules of booking; undefined for the person who has it. */
 async function decideSwap(w: WriteCtx, row: ParticipantRow, person: NewPerson) {
   const { date_of_birth: dateOfBirth, id, external_id: externalId, ...others } = person;
   if (dateOfBirth !== undefined && dateOfBirth > todayIn(w.settings.timezone))
@@ -189,10 +186,7 @@ async function completeSwap(
 
 export type NamedPlace = { participantId: number; person: Pick<Person, 'firstname' | 'lastname' | 'email'> };
 
-/**
- * Names places of a booking that have no name yet; others stay as they are. Returns how many were named. A person who has
- * reached the daily mail limit gets none.
- */
+/** Names unnamed places of a booking and returns how many; who reached the daily mail limit gets no mail. */
 export const namePlaces = (ctx: Ctx, bookingId: number, places: NamedPlace[]): Promise<number> =>
   ctx.write(['dates', 'people', 'money'], async (w) => {
     const isOn = await isMailSwitchedOn(ctx, w.tx, 'swap');
@@ -211,10 +205,7 @@ export const namePlaces = (ctx: Ctx, bookingId: number, places: NamedPlace[]): P
     return named > 0 ? named : w.tx.rollBack(named);
   });
 
-/**
- * Call when participants get another person or date: only attendance that was taken back is left, since a registered one
- * forbids both.
- */
+/** Deletes what is left of attendance when the person or date changes; a registered one forbids both. */
 export async function deleteAttendances(w: SchoolWrite, participantIds: number[]) {
   for (const table of [attendanceMarks, attendances])
     await w.tx.delete(table).where(tenantWhere(w, table, hasAnyId(table.participantId, participantIds)));

@@ -13,10 +13,7 @@ export const DeregistrationResult = <P extends TObject>(participant: P) =>
     }),
   );
 
-/**
- * Whether a place may be canceled by its participant or payer: until a local time of the date, free of charge or with a
- * fee; or not (any more), for a reason.
- */
+/** Until when a place may be canceled, in local time of the date, and for what fee; or why it may not. */
 export type CancellationTerms =
   | { kind: 'free'; until: string; isFeeAfterwards: boolean }
   | { kind: 'fee'; until: string }

@@ -80,10 +80,7 @@ export async function endDueHolds(
   return lapsed.length > 0;
 }
 
-/**
- * Ends the first due offers of the course dates of a condition, which are deleted: nobody gets the seats. Returns how
- * many may end in this write beside them.
- */
+/** Ends the first due offers of deleted dates, whose seats nobody gets; returns how many more may end in this write. */
 export async function endDueHoldsOfDates(w: SchoolWrite, condition: SQL | undefined) {
   const isHeld = gt(courseDates.numUnconfirmed, 0);
   const dates = await w.tx.select({ id: courseDates.id }).from(courseDates).where(and(condition, isHeld));
@@ -168,10 +165,7 @@ export function addsSeats(before: Capacity, after: Capacity): boolean {
   );
 }
 
-/**
- * Promotes the waiting list of an updated course date that was over or that has more places; others may be full now.
- * Offers that would last longer than the date allows are shortened.
- */
+/** Promotes the waiting list of an updated date that has more places or was over, and shortens too long offers. */
 export async function promoteAfterUpdate(
   w: WriteCtx,
   before: Capacity & { isOver: boolean },

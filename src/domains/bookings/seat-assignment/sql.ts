@@ -73,10 +73,7 @@ export const changeStates = statement(
     where p.provider_id = :providerId and p.id = changes."participantId"`,
 );
 
-/**
- * Shortens the offers of a date that end later than it allows, and mails the new end while it is to come. Locks mails
- * that wait, as a changed date does.
- */
+/** Shortens offers that end later than the date allows, and mails the new end; locks mails that wait. */
 export const shortenOffers = statement(
   'shorten_offers',
   { takes: { providerId: 'int', courseDateId: 'int', now: 'moment' } },

@@ -8,10 +8,7 @@ import { tenantWhere } from '../../../lists/tenant-scope.ts';
 /** A course, with the slug of its title or its own. */
 type Claim = { id: number; slug: string; slugHasId: boolean };
 
-/**
- * Gives new courses the addresses of their first category and slug. Where another course of any provider has that
- * address, the id is appended to the slug, also in the course's row.
- */
+/** Gives new courses the addresses of their category and slug, with the id where another course has that address. */
 export async function assignAddresses(w: WriteCtx, claims: Claim[]) {
   for (const { id, ...slugs } of await claimFree(w, claims))
     if (slugs.slugHasId)

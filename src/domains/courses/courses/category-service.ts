@@ -39,10 +39,7 @@ export async function addCategory(
   );
 }
 
-/**
- * The category with this title (folded) and parent, if several the one with this slug; added for all providers if
- * missing, with a number after its slug where another category has that.
- */
+/** The category with this title (folded) and parent, or this slug of several; added for all providers if missing. */
 export async function findOrAddCategory(database: Database, category: NewCategory): Promise<number> {
   const { title, slug = toSlug(title), parentId } = category;
   return (

@@ -164,10 +164,7 @@ async function assertInOrder(w: WriteCtx, { id }: { id: number }) {
     throw Problem.invalidFields({ rules: { gatherings: 'end_before_start' } });
 }
 
-/**
- * True if both days of a course date change, by different amounts, and a gathering within the old days would stay
- * outside the new ones.
- */
+/** True if both days move by different amounts, and a gathering within the old ones would be outside the new ones. */
 export async function needsNewGatherings(w: WriteCtx, before: Span & { id: number }, after: DaySpan) {
   const [start, end] = countMovedDays(before, after);
   if (start === 0 || end === 0 || start === end || after.endAt < after.startAt) return false;

@@ -50,10 +50,7 @@ export const requestInterest = statement(
 const isDue = (interest: string) => `${interest}.confirmed_at is not null and ${interest}.notified_at is null`;
 const isOn = (provider: string) => isMailOnSql(provider, "'date_published'");
 
-/**
- * Courses with a date to book and with confirmed interests, at most 100 of each school, without schools that are
- * closed or being deleted.
- */
+/** Courses of open schools with a date to book and confirmed interests, at most 100 of each school. */
 export const findDueCourses = statement(
   'find_courses_of_due_interests',
   {
@@ -73,10 +70,7 @@ export const findDueCourses = statement(
     order by 1, 2`,
 );
 
-/**
- * Queues the mails to the next persons of a course about its first date to book, and marks them as notified. They are
- * sent after other mails of the school, which are due earlier.
- */
+/** Queues and marks the mails to the next persons about a course's first date to book, due after other mails. */
 export const queueMails = statement(
   'queue_mails_of_interests',
   { takes: { providerId: 'int', courseId: 'int', now: 'moment', limit: 'int' } },

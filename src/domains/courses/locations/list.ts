@@ -10,10 +10,7 @@ import { listedLocationSerializer } from './serializer.ts';
 
 const ofDate = sameTenant(courseDates, gatherings, eq(courseDates.id, gatherings.courseDateId));
 
-/**
- * Locations of public dates and of their gatherings. One EXISTS of both: PostgreSQL would turn each alone into a hash
- * table of the dates of all providers.
- */
+/** Locations of public dates and gatherings; PostgreSQL would hash the dates of all providers for two EXISTS. */
 const isPublicLocation = sql`exists (
   select from ${courseDates}
   where ${sameTenant(courseDates, locations, eq(courseDates.locationId, locations.id), isPublicDate)}

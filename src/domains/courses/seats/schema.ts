@@ -2,10 +2,7 @@ import { t } from '../../../core/schema/types.ts';
 import type { Cause, Place, State } from '../../../core/reference/participant-states.ts';
 import * as codes from '../../../core/schema/codes.ts';
 
-/**
- * Capacities of a course date and its counts of participants; a `capacityMax` of 0 is no limit. Those with open offers
- * keep their place on the waiting list.
- */
+/** Capacities, without a limit at 0, and counts of participants; who has an open offer is still waiting. */
 export type Seats = Record<
   | ('capacityMax' | 'capacityOverbook' | 'capacityWait')
   | ('numConfirmed' | 'numOverbooked' | 'numUnconfirmed' | 'numWaiting' | 'openOffers'),

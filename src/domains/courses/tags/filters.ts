@@ -60,10 +60,7 @@ function taggedCourses(ctx: Ctx, tagIds: number[], match: unknown) {
     .having(match === 'all' ? sql`count(*) = ${ids.length}` : undefined);
 }
 
-/**
- * True if at least 20 % of the courses have these tags. Then scanning the list in its order fills a page quickly;
- * otherwise collecting the tagged ids first is faster. PostgreSQL cannot estimate this.
- */
+/** True for tags of at least 20 % of the courses, which a scan in the list's order finds faster than their ids. */
 async function areFrequent(ctx: Ctx, tagIds: number[], match: unknown) {
   const maxCourses = 5 * (await ctx.db.$count(sql`${taggedCourses(ctx, tagIds, match)} as tagged`));
   const someCourses = ctx.db

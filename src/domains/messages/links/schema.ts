@@ -2,10 +2,7 @@ import { Type, type Static } from '@sinclair/typebox';
 import { t } from '../../../core/schema/types.ts';
 import type { Settings } from '../../../core/settings.ts';
 
-/**
- * `booking`: the payer's page of a booking. `offer`: the page on which a waiting person answers an offer. `interest`: the
- * page that confirms an interest in a course.
- */
+/** Kinds by page: the payer's of a booking, that of an offer, and that which confirms an interest in a course. */
 type LinkKind = 'booking' | 'offer' | 'interest';
 
 /** The booking that a link opens; an offer link opens one of its participants. */

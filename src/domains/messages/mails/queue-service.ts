@@ -47,10 +47,7 @@ export async function isMailSwitchedOn(school: School, on: Ctx['db'], kind: Mail
   return isMailOn(kind, found?.mails ?? null);
 }
 
-/**
- * True for each address that gets a mail which a form, the naming of a place or a link of a booking causes: each
- * recipient up to the limit of the day. The caller stores them.
- */
+/** True for each address below the daily limit of mails that forms, names or links cause; the caller stores them. */
 export async function decideFormMails({ providerId, tx }: SchoolWrite, emails: string[]): Promise<boolean[]> {
   const mails = emails.map((email) => ({ email }));
   return (await statements.decideFormMails(tx, { providerId, mails })).map(({ isSent }) => isSent);

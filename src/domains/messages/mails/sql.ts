@@ -87,10 +87,7 @@ export const findDatesToRemind = statement(
 const isConfirmed = (participant: string) => `${participant}.status_id in (${confirmedStatuses.join(', ')})
           and ${participant}.held_for is null`;
 
-/**
- * Reminds the next persons with a confirmed place of a date, and bookers of places without names, and marks the date after
- * the last of them. The mails are sent after others of the school, which are due earlier.
- */
+/** Reminds the next persons of a date, and bookers of places without names, after other mails; marks the last one. */
 export const queueReminders = statement(
   'queue_reminders',
   {

@@ -54,10 +54,7 @@ export async function creditPlaces(
   return ids;
 }
 
-/**
- * Credits what is not paid, or paid by a voucher, of places that are canceled free of charge. What is paid otherwise
- * stays until the school credits it.
- */
+/** Credits places that are canceled free of charge, but for what is paid otherwise than by a voucher. */
 export const creditUnpaid = (w: SchoolWrite, left: number[]) => creditParticipants(w, { left }, null);
 
 /** The parts themselves if no more than this amount with VAT is to be credited, else lowered to it in proportion. */

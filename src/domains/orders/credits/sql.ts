@@ -5,10 +5,7 @@ import { json, statement, typed, type RowOf } from '../../../database/statement.
 import { keepsCampaign } from '../campaigns/loaders.ts';
 import { sharesSql } from '../order-lines/loaders.ts';
 
-/**
- * Inserts a credit or a difference with its lines, and the participants whom they name with their shares: a copy of its
- * first order in what an invoice needs.
- */
+/** Inserts a credit or a difference with its lines and shares, a copy of its first order in what an invoice needs. */
 export const insertFollowingOrder = statement(
   'insert_following_order',
   {

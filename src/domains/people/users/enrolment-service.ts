@@ -135,10 +135,7 @@ export async function createPlaceholders({ providerId, tx, now }: WriteCtx, coun
   return created.map((user) => ({ ...user, isNew: false }));
 }
 
-/**
- * Deletes a user whose place `userId` has now, if it was a placeholder and nothing else refers to it; true if so. An
- * import that continues finds the person.
- */
+/** Deletes a placeholder whose place `userId` has now, if nothing else refers to it; an import finds the person. */
 export async function deletePlaceholder(w: WriteCtx, id: number, userId: number) {
   const isUnused = [participants, outbox].map((table) =>
     notExists(

@@ -26,10 +26,7 @@ export async function listChanges(ctx: Ctx, { since, types, limit = defaultLimit
 
 type Event = Position & Omit<Static<typeof Change>, 'at' | 'into'> & { at: string; into: number | null };
 
-/**
- * Up to `limit` changes of these types after a position, and the position to continue from. A resync of a resource
- * counts as each of its types. Undefined if the event of the position does not exist.
- */
+/** Up to `limit` changes of these types after a position, and where to continue; undefined for an unknown position. */
 export async function readChanges(
   ctx: Ctx,
   from: Position,

@@ -16,10 +16,7 @@ const isMoved = 'i.provider_id = :providerId and i.email = c.former and i.confir
 const hasOther = (condition = '') => `(i.notified_at is null and exists (
         select from course_interests k where k.provider_id = :providerId and k.course_id = i.course_id and k.email = c.email
           and k.notified_at is null ${condition}))`;
-/**
- * Moves interests of the merged one's e-mail to that of the one that stays, unless another person has the former. Of two
- * in a course one stays.
- */
+/** Moves interests to the staying one's e-mail, unless another person has the former; of two in a course one stays. */
 export const moveInterests = statement(
   'merge_course_interests',
   { takes: { providerId: 'int', id: 'int', into: 'int' } },

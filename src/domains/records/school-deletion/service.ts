@@ -17,10 +17,7 @@ import {
   unsetColumns,
 } from './sql.ts';
 
-/**
- * A provider without sub-schools, and whether its deletion has begun. From then on it has no row in `provider_state`,
- * which keys and partners need and each write locks.
- */
+/** A provider without sub-schools; once its deletion began, it has no row in `provider_state`, which writes lock. */
 export async function findDeletable({ db }: { db: Reader }, providerId: number) {
   const [provider] = await db
     .select({

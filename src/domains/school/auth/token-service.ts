@@ -9,10 +9,7 @@ import { tenantWhere } from '../../../lists/tenant-scope.ts';
 import { isUsable, storeSignInToken, storeToken } from './sql.ts';
 import { lifetimes, type Purpose, type TokenOwner } from './schema.ts';
 
-/**
- * Creates a token for an attempt to send a mail, and returns the secret, of which only a hash is stored; undefined once a
- * token of the mail is used.
- */
+/** Creates a token for an attempt of a mail and returns its secret; undefined once a token of the mail is used. */
 export async function createMailToken(on: Queryable, purpose: Purpose, owner: TokenOwner, mailId: number | null) {
   const token = newProviderSecret(owner.providerId);
   const stored = { hash: hashSecret(token), purpose, mailId, lifetime: lifetimes[purpose] };

@@ -65,10 +65,7 @@ export const withPartners = <L extends List>(list: L): Partnered<L> => ({
   },
 });
 
-/**
- * Returns the tenant scope of a query, and the query with `provider` included if it names partners.
- * Throws `forbidden` for a `partner_id` without an approved connection, and for an unknown one.
- */
+/** Returns the scope of a query, `provider` included if it names partners; `forbidden` for one without a connection. */
 async function resolvePartners<Q extends PartnerQuery>(ctx: Ctx, query: Q) {
   const scope = await loadScope(ctx, query);
   return { scope, query: readsPartners(query) ? { ...query, include: [...(query.include ?? []), 'provider'] } : query };
@@ -97,10 +94,7 @@ async function loadScope(ctx: Ctx, { include_partners, partner_id }: PartnerQuer
   );
 }
 
-/**
- * The instant up to which own and partner changes are complete: the partner's clock, but at least five minutes ago.
- * No transaction lasts that long, so an uncommitted change has a later timestamp.
- */
+/** The instant up to which changes are complete: at least five minutes ago, longer than any transaction lasts. */
 const syncedThrough = ({ version }: Ctx) =>
   sql`least(${version}::timestamptz, greatest(${providerState.changedAt}, now() - interval '5 minutes'))`;
 

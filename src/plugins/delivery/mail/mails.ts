@@ -97,10 +97,7 @@ export function addressMail(
 /** Texts of several lines. */
 const multiline = ['footer', 'description', 'cancellationMessage', 'moveMessage', 'placeAdditionalInfo'];
 
-/**
- * Replaces line breaks and control characters, which could inject headers, in all strings of a value but for its texts
- * of several lines.
- */
+/** Replaces line breaks and control characters, which could inject headers, in all but texts of several lines. */
 export function joinLines<T>(value: T, name = ''): T {
   const join = (inner: unknown, key: string): unknown => {
     if (typeof inner === 'string') return multiline.includes(key) ? normalizeLineBreaks(inner).trim() : joinLine(inner);

@@ -55,10 +55,7 @@ export async function listMails(
 const isRetried = and(isNull(outbox.sentAt), isNotNull(outbox.lastError));
 const reset = { attempts: 0, failedAt: null, dueAt: transactionStart };
 
-/**
- * Makes a failed or waiting mail due now, resets its attempts, and lifts the mark of its address. Throws `invalid` if it
- * is sent or in progress.
- */
+/** Makes a failed or waiting mail due, resets its attempts, and unmarks its address. Throws `invalid` for others. */
 export async function retryMail(database: Database, mailId: number) {
   const { providerId } = await findMail(database.unlocked, mailId);
   await database.write([providerId], ['people'], async (tx, now) => {
@@ -91,10 +88,7 @@ const haveFailedSince = (providerId: number, since: string) =>
       where place = 1 and failed_at >= ${since})
     and not ${sql.raw(isRefusedSql('outbox.provider_id', recipientSql))}`;
 
-/**
- * Retries all mails that wait, or that have failed since a time: of equal ones the latest, to no refused address. Returns
- * their number, and the first error of a provider that could not be written.
- */
+/** Retries mails that wait or have failed, the latest of equal ones; returns their number, and a provider's error. */
 export async function retryMails(database: Database, which: 'failed' | 'waiting', since = '-infinity') {
   let [retried, failure]: [number, unknown] = [0, undefined];
   const retryOfProvider = (providerId: number) =>

@@ -167,10 +167,7 @@ const codesOfConfiguration = /^5\.(7\.\d+|1\.[78])$/;
 const unknownAddress =
   /(no such|unknown|invalid|inactive|disabled) (local )?(user|recipient|mailbox|address|account)|(user|recipient|mailbox|address|account)( is)? (unknown|inactive|disabled|not found|does(n't| not) exist)|no mailbox here|unrouteable address/i;
 
-/**
- * What an answer of the mail server refuses for good: the address, or this mail to it. Undefined for other errors
- * (password, sender, relaying), which someone may correct in the configuration.
- */
+/** Tells whether the server refuses the address or this mail for good; undefined for errors of the configuration. */
 export function toRefused(error: unknown): 'address' | 'mail' | undefined {
   const { command, responseCode = 0, response = '' } = error as SmtpError;
   if (command !== 'RCPT TO' || responseCode < 500) return undefined;

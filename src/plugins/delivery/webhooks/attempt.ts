@@ -109,10 +109,7 @@ type PostResult = { status: number; retryAfter?: string | undefined } | { error:
 /** Limits for reading a response body, after which the connection is closed. */
 const drainLimit = { bytes: 65_536, ms: 1_000 };
 
-/**
- * Sends one POST request to an address that the policy allows, and only to it: the name is not looked up again. Follows
- * no redirects. Never throws.
- */
+/** Sends a POST request to the allowed address alone, without another look-up or redirects. Never throws. */
 export async function post(url: string, { policy, headers, body, timeoutMs }: PostOptions): Promise<PostResult> {
   const timeout = new AbortController();
   const timer = setTimeout(() => timeout.abort(), timeoutMs);

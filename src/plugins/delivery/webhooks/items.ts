@@ -70,10 +70,7 @@ export function createItemCache() {
 /** The cache accepts no length of 0. */
 const noItem: Loaded = { item: undefined, length: 1 };
 
-/**
- * The item as the interface shows it now, null if it does not; undefined for bookings and sub-schools, and if it is
- * large.
- */
+/** The item as the interface shows it; null if hidden, undefined if large, and for bookings and sub-schools. */
 export async function loadItem(ctx: Ctx, resource: Resource, id: number): Promise<Loaded> {
   if (resource === 'booking') return noItem;
   // Another one is a sub-school, which has a key of its own.

@@ -53,10 +53,7 @@ export async function resolveTarget(host: string, { allow }: CallPolicy): Promis
 
 const isLocalName = (host: string) => host === 'localhost' || host.endsWith('.localhost');
 
-/**
- * Queries DNS servers without `getaddrinfo`, which occupies a thread of the pool until they respond. Names of this
- * machine have no other addresses (RFC 6761).
- */
+/** Queries DNS without `getaddrinfo`, which occupies a thread; names of this machine are local (RFC 6761). */
 async function resolveByDns(host: string) {
   if (isLocalName(host)) return ['127.0.0.1', '::1'];
   const resolver = new Resolver({ timeout: 2_000, tries: 2 });

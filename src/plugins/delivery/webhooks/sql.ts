@@ -9,10 +9,7 @@ export const leaseSeconds = 2;
 /** An attempt that takes longer is slow. */
 const slowAttemptMs = 5_000;
 
-/**
- * Leases due webhooks: up to `slots`, of which at most `failing` are failing, and up to `slow` slow ones. Returns none
- * while another claim runs.
- */
+/** Leases up to `slots` due webhooks, at most `failing` and `slow` ones of them; none while another claim runs. */
 export const claimWebhooks = statement(
   'claim_webhooks',
   {

@@ -29,10 +29,7 @@ export const databaseMetrics: CreateArea = ({ gauge, readCounter }, { database }
 
 type State = { unsent: number; oldest_seconds: number; events: number };
 
-/**
- * Counting stops at 10,000, so that a scrape costs the same with any number of mails. Reminders give way to other mails
- * until they are due.
- */
+/** Counts up to 10,000 mails, so that a scrape costs the same; reminders wait for others until they are due. */
 const selectState = {
   name: 'metrics_state',
   text: `select o.unsent, o.oldest_seconds,

@@ -21,10 +21,7 @@ type Options = {
 };
 const getItem = ({ params }: FastifyRequest) => (params as Partial<ItemRoute['Params']>).item;
 
-/**
- * Route options of a page or feed that stays in memory until the school's data change, as lists do. Requests that are
- * not answered from memory are counted by address.
- */
+/** Options of a route that stays in memory until the data change; other requests are counted by address. */
 export function cachedPage(
   { countRequest }: Services,
   { readParameters = () => ({}), toItem = getItem, weight = 5 }: Options = {},

@@ -57,10 +57,7 @@ const findByName = statement(
 /** A school whose catalog is on, with its settings and the versions of its data. */
 export type CatalogSchool = RowOf<typeof findByName>;
 
-/**
- * Looks the school of a catalog up for each request, so that no page is stale; requests of one turn of the event loop
- * share a statement.
- */
+/** Looks the school up for each request, so that no page is stale; requests of one turn share a statement. */
 export function createSchoolLookup(on: Queryable) {
   const inFlight = new Map<string, Promise<CatalogSchool | undefined>>();
   const known = new LRUCache<string, true>({ max: 10_000 });

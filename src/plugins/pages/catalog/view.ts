@@ -55,10 +55,7 @@ export function createUrls(settings: Settings, school: CatalogSchool): Links {
   return { start, ...linksBelow(start, '') };
 }
 
-/**
- * Paths of a catalog's pages: below the path of PUBLIC_URL, or of a host name of its own. `lang` is kept in links where
- * the visitor has chosen it.
- */
+/** Paths of a catalog, below that of PUBLIC_URL or at a host name of its own, with the `lang` that was chosen. */
 export function createPaths(
   settings: Settings,
   school: CatalogSchool,

@@ -42,10 +42,7 @@ export type PageServices = Pick<Services, 'countRequest'> & {
   changedCookie: Cookie;
   /** Sets the view of the request; `fallback` is for those who ask for none of the languages. */
   openView(request: FastifyRequest, fallback: Language): void;
-  /**
-   * Context of the person's provider, with the person as actor in the audit log. The view of a request that asks for
-   * none of the languages is then in that of the school.
-   */
+  /** Context with the person as actor of the audit log; without a requested language, in that of the school. */
   createVisitorContext(request: FastifyRequest, person: Person): Promise<Ctx>;
 };
 

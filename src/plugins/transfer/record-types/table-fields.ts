@@ -34,10 +34,7 @@ type Difference = { name?: string; schema?: TSchema; to?: string };
 /** Columns that every import writes. */
 const standard = ['providerId', 'id', 'createdAt', 'updatedAt'];
 
-/**
- * A field for each column of a table, by its name and type, and required if the column needs a value. `differences` has
- * null for a column without a field.
- */
+/** A field for each column by name and type, but for those null in `differences`; required if the column is. */
 export function tableFields<T extends PgTable>(
   table: T,
   differences: { [K in keyof T['_']['columns']]?: Difference | null } = {},
