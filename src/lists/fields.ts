@@ -96,8 +96,8 @@ const define =
             { ...fields[one], input: input as TSchema },
           ]);
           const properties = select({ ...fields, ...Object.fromEntries(changed) } as Fields, 'input', body);
-          type Changed = Without<Inputs<F>, keyof { [K in keyof X as X[K] extends TSchema ? never : K]: 0 }>;
-          return t.NamedObject(name, t.partialUpdate(properties as Changed), options);
+          type Changed = Inputs<{ [K in keyof F]: K extends keyof X ? Field<X[K]> : F[K] }>;
+          return t.NamedObject(name, t.partialUpdate(properties as Without<Changed, never>), options);
         },
         /** The schema of an item with all members but `omitted`, and the function from a row to such an item. */
         item<O extends keyof F = never>(name: string, omitted: O[] = []) {

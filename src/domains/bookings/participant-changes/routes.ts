@@ -9,7 +9,7 @@ import { findKept, nameIgnored } from '../../../http/parsing/known-fields.ts';
 import { responses } from '../../../http/responses.ts';
 import { ResultingOrder } from '../../orders/credits/schema.ts';
 import { participantSerializer } from '../../participants/participants/serializer.ts';
-import type { CourseUser } from '../../people/users/schema.ts';
+import type { CourseUser } from '../../people/users/fields.ts';
 import { ParticipantChange, MoveBody, DeregisterBody } from './body-schema.ts';
 import { deregister, deregistrationReferences } from './deregistration-service.ts';
 import { updateParticipant } from './editing-service.ts';

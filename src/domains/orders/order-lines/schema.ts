@@ -4,7 +4,7 @@ import { t } from '../../../core/schema/types.ts';
 import type { orderLines } from '../../../database/tables/orders.ts';
 import { Address } from '../../people/customers/schema.ts';
 import { Currency, toCurrency, Product, toProduct, type ProductRow } from '../../courses/products/schema.ts';
-import type { CourseUserRow } from '../../people/users/schema.ts';
+import type { CourseUserRow } from '../../people/users/fields.ts';
 import { dayText } from '../../../core/date-format.ts';
 
 const text = t.Nullable(Type.String());

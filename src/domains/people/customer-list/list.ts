@@ -8,7 +8,7 @@ import { defineList } from '../../../lists/define-list.ts';
 import { relation, type Serializer } from '../../../lists/relations.ts';
 import { fetchEmployees, maxEmbedded } from '../users/loaders.ts';
 import { courseUserSerializer } from '../users/serializer.ts';
-import type { CourseUser } from '../users/schema.ts';
+import type { CourseUser } from '../users/fields.ts';
 import type { CustomerRow } from '../customers/fields.ts';
 import { privateType } from '../customers/schema.ts';
 import { fetchCustomers, customerSerializer } from '../customers/serializer.ts';

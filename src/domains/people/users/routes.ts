@@ -7,9 +7,8 @@ import { addPageRoute } from '../../../http/page-route.ts';
 import { nameIgnored } from '../../../http/parsing/known-fields.ts';
 import { responses, send } from '../../../http/responses.ts';
 import { addressForms } from '../customers/schema.ts';
-import { CourseUserBody, CourseUserChange } from './body-schema.ts';
+import { CourseUser, CourseUserBody, CourseUserChange } from './fields.ts';
 import { courseUserList, courseUserSearch, employeeList } from './list.ts';
-import { CourseUser } from './schema.ts';
 import {
   courseUserReferences,
   createCourseUser,

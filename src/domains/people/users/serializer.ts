@@ -4,7 +4,7 @@ import { defineSerializer } from '../../../lists/serializer.ts';
 import type { Customer } from '../customers/fields.ts';
 import { fetchCustomers, customerSerializer } from '../customers/serializer.ts';
 import { fetchCourseUsers } from './loaders.ts';
-import { CourseUser, toCourseUser, type CourseUserRow } from './schema.ts';
+import { CourseUser, toCourseUser, type CourseUserRow } from './fields.ts';
 
 const loadCustomer: Loader<CourseUserRow, Customer | null> = async (ctx, rows, query) => {
   const found = await relation.fetchReferenced(ctx, rows, (row) => row.customerId, fetchCustomers);

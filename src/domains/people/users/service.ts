@@ -10,11 +10,10 @@ import { bodyWriter } from '../../../lists/body-writer.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
 import { replaceOfferLinks } from '../../messages/links/service.ts';
 import { voidTokens } from '../../school/auth/token-service.ts';
-import { CourseUserBody, type CourseUserChange } from './body-schema.ts';
 import { findExistingUsers, createUsernames, toIdentity, selectNewUsers } from './enrolment-service.ts';
+import { CourseUserBody, type CourseUserChange, type CourseUserRow } from './fields.ts';
 import { courseUserList, courseUserSearch, employeeList } from './list.ts';
 import { isPerson } from './loaders.ts';
-import type { CourseUserRow } from './schema.ts';
 
 export const getCourseUser = async (ctx: Ctx, id: number) =>
   Problem.assertFound(await courseUserList.byId(ctx, id), 'Course user');

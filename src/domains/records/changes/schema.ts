@@ -12,7 +12,7 @@ import { Order } from '../../orders/orders/schema.ts';
 import { Payment } from '../../orders/payments/schema.ts';
 import { Participant } from '../../participants/participants/schema.ts';
 import { Customer } from '../../people/customers/fields.ts';
-import { CourseUser } from '../../people/users/schema.ts';
+import { CourseUser } from '../../people/users/fields.ts';
 import { School } from '../../school/schools/schema.ts';
 
 /** Maximum number of changes per response. */

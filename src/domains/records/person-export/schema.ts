@@ -11,7 +11,7 @@ import { courses } from '../../../database/tables/courses.ts';
 import { participants } from '../../../database/tables/participants.ts';
 import { sameTenant } from '../../../lists/tenant-scope.ts';
 import { paidStates } from '../../participants/participants/schema.ts';
-import { CourseUser } from '../../people/users/schema.ts';
+import { CourseUser } from '../../people/users/fields.ts';
 import { register, type Entry } from '../register/schema.ts';
 
 const typeOf = (column: PgColumn) => column.getSQLType().replace(/\W.*/, '');

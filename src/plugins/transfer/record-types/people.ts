@@ -2,18 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { Type } from '@sinclair/typebox';
 import { sql } from 'drizzle-orm';
 import { Problem } from '../../../core/errors.ts';
-import { Email, LongLine, Title } from '../../../core/schema/types.ts';
 import { customers } from '../../../database/tables/customers.ts';
 import { instructors, locations } from '../../../database/tables/places.ts';
 import { todayIn } from '../../../core/timestamps.ts';
 import { courseUsers } from '../../../database/tables/users.ts';
 import { importedCustomer } from '../../../domains/people/customers/fields.ts';
+import { importedCourseUser } from '../../../domains/people/users/fields.ts';
 import { importedInstructor } from '../../../domains/courses/instructors/fields.ts';
 import { importedLocation } from '../../../domains/courses/locations/fields.ts';
-import { findPasswordFault, Password, PasswordHash } from '../../../domains/school/auth/schema.ts';
+import { findPasswordFault, Password } from '../../../domains/school/auth/schema.ts';
 import { hashPassword } from '../../../domains/school/auth/password-service.ts';
-import { storedFields, withLast, type BulkRecordType, type Fields } from '../record-type.ts';
-import { tableFields } from './table-fields.ts';
+import { storedFields, type BulkRecordType, type Fields } from '../record-type.ts';
 
 const { Optional } = Type;
 
@@ -40,31 +39,13 @@ export const customer: BulkRecordType = {
   fields: storedFields(importedCustomer),
 };
 
-const longLine = Optional(LongLine());
-/** Bookings derive usernames from an e-mail address and two names, and lower case may turn one letter into two. */
-const Username = Title({ maxLength: 1_600 });
+const { username, ...userFields } = storedFields(importedCourseUser);
 
 export const user: BulkRecordType = {
   kind: 'user',
   table: courseUsers,
   unique: { field: 'username', among: 'true', applies: ({ username }) => username !== undefined },
-  fields: withLast(
-    tableFields(courseUsers, {
-      customerId: { to: 'customer' },
-      username: { schema: Optional(Username) },
-      email: { schema: Optional(Email()) },
-      phone: { schema: longLine },
-      position: { schema: longLine },
-      invoiceAddress: { name: 'invoice_address_1' },
-      invoicePhone: { schema: longLine },
-      homeAddress: { name: 'home_address_1' },
-      homePhone: { schema: longLine },
-      workAddress: { name: 'work_address_1' },
-      workPhone: { schema: longLine },
-      passwordHash: { schema: Optional(PasswordHash) },
-    }),
-    ['password_hash', 'is_placeholder'],
-  ),
+  fields: { username: username!, ...userFields },
   // Exports contain the hash instead.
   accepts: { password: Optional(Password) },
   exported: {
