@@ -7,7 +7,7 @@ import { includeCustomer } from '../../people/customers/serializer.ts';
 import { loadCourseUrl } from '../../school/catalog-settings/loaders.ts';
 import { providerInclude } from '../../school/schools/provider-serializer.ts';
 import { fetchProducts } from '../products/loaders.ts';
-import { Product, toProduct } from '../products/schema.ts';
+import { Product, toProduct } from '../products/fields.ts';
 import { fetchLabels, fetchTags } from '../tags/loaders.ts';
 import { Tag } from '../tags/schema.ts';
 import { fetchDescriptionLanguages, fetchEmbeddedCourses, fetchTranslations, fetchCategories } from './loaders.ts';
@@ -23,7 +23,7 @@ import {
 
 const includeProducts = relation.include(
   member.open(Type.Array(Product)),
-  relation.hasMany(fetchProducts, (row) => toProduct(row)),
+  relation.hasMany(fetchProducts, (row, ctx) => toProduct(row, undefined, ctx)),
 );
 
 /** The tags of courses. */

@@ -1,10 +1,7 @@
 import { and, asc, isNull } from 'drizzle-orm';
 import { products } from '../../../database/tables/courses.ts';
 import { batchLoader } from '../../../lists/loaders.ts';
-
-const { id, itemNumber, title, titleLabel, price, currency, isMainProduct, vatPercentage } = products;
-
-export const productColumns = { id, itemNumber, title, titleLabel, price, currency, isMainProduct, vatPercentage };
+import { productColumns } from './fields.ts';
 
 /** The products of courses, without archived ones. */
 export const fetchProducts = batchLoader((ctx, keys) =>

@@ -4,7 +4,7 @@ import { addPageRoute } from '../../../http/page-route.ts';
 import { defineList } from '../../../lists/define-list.ts';
 import { filter } from '../../../lists/filters.ts';
 import { defineSerializer } from '../../../lists/serializer.ts';
-import { OrderProduct, toOrderProduct, type OrderProductRow } from './schema.ts';
+import { OrderProduct, toOrderProduct, type OrderProductRow } from './fields.ts';
 
 export const orderProductRoutes: FastifyPluginAsyncTypebox = async (app) => {
   addPageRoute(app, orderProductList, {

@@ -5,7 +5,7 @@ import { orderLineParticipants, participants } from '../../../database/tables/pa
 import { courseUsers } from '../../../database/tables/users.ts';
 import { batchLoader } from '../../../lists/loaders.ts';
 import { sameTenant } from '../../../lists/tenant-scope.ts';
-import { productColumns } from '../../courses/products/loaders.ts';
+import { productColumns } from '../../courses/products/fields.ts';
 import { courseUserColumns } from '../../people/users/loaders.ts';
 import { orderUserFields } from './schema.ts';
 

@@ -1,9 +1,11 @@
 import { Type, type Static } from '@sinclair/typebox';
 import { formatTimestamp } from '../../../core/timestamps.ts';
 import { t } from '../../../core/schema/types.ts';
+import type { Ctx } from '../../../database/context.ts';
 import type { orderLines } from '../../../database/tables/orders.ts';
 import { Address } from '../../people/customers/schema.ts';
-import { Currency, toCurrency, Product, toProduct, type ProductRow } from '../../courses/products/schema.ts';
+import { Product, toProduct, type ProductRow } from '../../courses/products/fields.ts';
+import { Currency, toCurrency } from '../../courses/products/schema.ts';
 import type { CourseUserRow } from '../../people/users/fields.ts';
 import { dayText } from '../../../core/date-format.ts';
 
@@ -155,7 +157,11 @@ export type OrderLineRow = typeof orderLines.$inferSelect & {
   product: ProductRow;
 };
 
-export const toOrderLine = (row: OrderLineRow, { users }: { users: Static<typeof LineUser>[] }): OrderLine => ({
+export const toOrderLine = (
+  row: OrderLineRow,
+  { users }: { users: Static<typeof LineUser>[] },
+  ctx: Ctx,
+): OrderLine => ({
   id: row.id,
   currency: toCurrency(row.currency),
   price_at_order_per_item_vat_excluded: Number(row.priceAtOrder),
@@ -169,7 +175,7 @@ export const toOrderLine = (row: OrderLineRow, { users }: { users: Static<typeof
   discount_percent_at_export: Number(row.discountPercentAtExport ?? row.discountPercentAtOrder),
   discount_calculated_at_export: Number(row.discountCalculatedAtExport ?? row.discountCalculatedAtOrder),
   quantity: row.quantity,
-  product: toProduct(row.product),
+  product: toProduct(row.product, undefined, ctx),
   users,
   created_at: formatTimestamp(row.createdAt),
   updated_at: formatTimestamp(row.updatedAt),

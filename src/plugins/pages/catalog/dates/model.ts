@@ -12,7 +12,7 @@ import type { CourseDate } from '../../../../domains/courses/coursedates/schema.
 import type { Gathering } from '../../../../domains/courses/gatherings/schema.ts';
 import type { EmbeddedInstructor } from '../../../../domains/courses/instructors/fields.ts';
 import type { Location } from '../../../../domains/courses/locations/fields.ts';
-import type { Product } from '../../../../domains/courses/products/schema.ts';
+import type { Product } from '../../../../domains/courses/products/fields.ts';
 
 type Titled = { id: number; title: string };
 
