@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, type SQL, sql } from 'drizzle-orm';
+import { and, asc, eq, type SQL, sql } from 'drizzle-orm';
 import { bookingProblem } from '../../../core/booking-errors.ts';
 import { Problem } from '../../../core/errors.ts';
 import { toMinorUnits, type Minor } from '../../../core/money.ts';
@@ -29,7 +29,7 @@ import { findCredit } from './sql.ts';
 export const deregistrationReferences = defineReferences<DeregisterBody>({
   participants: async (named, { ctx, reader, params = {} }) => {
     const ids = toIds(named);
-    const chosen = and(eq(participants.bookingId, params['id']!), inArray(participants.id, [...ids]));
+    const chosen = and(eq(participants.bookingId, params['id']!), hasAnyId(participants.id, [...ids]));
     return (await reader.$count(participants, tenantWhere(ctx, participants, chosen))) === ids.size;
   },
 });

@@ -11,7 +11,7 @@ import { bodyWriter } from '../../../lists/body-writer.ts';
 import { itemOperations } from '../../../lists/item-operations.ts';
 import { replaceLinks } from '../../../lists/links.ts';
 import { newBudget } from '../../../lists/response-budget.ts';
-import { tenantWhere } from '../../../lists/tenant-scope.ts';
+import { sameTenant, tenantWhere } from '../../../lists/tenant-scope.ts';
 import { defineTimestampFilters } from '../../../lists/list-query.ts';
 import { CampaignBody, toEmbeddedCampaign, type CampaignChange, type CampaignDetails } from './fields.ts';
 import { campaignColumns, isForCourse } from './loaders.ts';
@@ -72,10 +72,10 @@ async function replaceLinked(w: WriteCtx, campaignId: number, { courses, custome
 export async function validateCampaign(ctx: Ctx, code: string, target: { coursedate_id?: number; course_id?: number }) {
   const courseId = await findCourseId(ctx, target);
   const named = tenantWhere(ctx, campaigns, sql`${caseFolded(campaigns.campaignCode)} = ${caseFolded(code)}`);
-  const forCourse = sql<boolean>`${sql.raw(isForCourse(String(ctx.providerId), 'campaigns', String(courseId)))}`;
   const [found] = await ctx.db
     .select({ campaign: campaignColumns, forCourse })
     .from(campaigns)
+    .innerJoin(courses, sameTenant(courses, campaigns, eq(courses.id, courseId)))
     .where(named)
     .orderBy(asc(campaigns.isArchived), desc(campaigns.id))
     .limit(1);
@@ -84,6 +84,8 @@ export async function validateCampaign(ctx: Ctx, code: string, target: { coursed
   const campaign = toEmbeddedCampaign(found.campaign, {}, ctx);
   return { successful: true, campaign: { ...campaign, id: String(found.campaign.id) } };
 }
+
+const forCourse = sql<boolean>`${sql.raw(isForCourse('campaigns.provider_id', 'campaigns', 'courses.id'))}`;
 
 export const missingCourseId = () => Problem.coded('missing_course_id', 'coursedate_id or course_id is missing');
 

@@ -1,9 +1,10 @@
-import { asc, eq, inArray, sql } from 'drizzle-orm';
+import { asc, eq, sql } from 'drizzle-orm';
 import type { ErrorCode } from '../../../core/error-codes.ts';
 import { Problem } from '../../../core/errors.ts';
 import { max, min, sum, toDecimal, toMinorUnits, type Minor } from '../../../core/money.ts';
 import type { Ctx, SchoolWrite } from '../../../database/context.ts';
 import { recordEvents } from '../../../database/record-events.ts';
+import { hasAnyId } from '../../../database/tables/columns.ts';
 import { orderLines, orders } from '../../../database/tables/orders.ts';
 import { grouped } from '../../../lists/relations.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
@@ -80,7 +81,7 @@ const unpaid = sql<string>`greatest(0, ${due}) + (
 
 /** The part of orders that no payment paid: what is due, and what vouchers paid that no credit has taken back. */
 export async function findUnpaid(w: SchoolWrite, orderIds: number[]) {
-  const ofOrders = tenantWhere(w, orders, inArray(orders.id, orderIds));
+  const ofOrders = tenantWhere(w, orders, hasAnyId(orders.id, orderIds));
   const found = await w.tx.select({ id: orders.id, unpaid }).from(orders).where(ofOrders);
   return new Map(found.map((one) => [one.id, toMinorUnits(one.unpaid)]));
 }
@@ -153,7 +154,7 @@ export async function findLines(w: SchoolWrite, orderId: number) {
     .where(tenantWhere(w, orderLines, eq(orderLines.orderId, orderId)))
     .orderBy(asc(orderLines.id));
   const ids = found.map(({ id }) => id);
-  const ofLines = tenantWhere(w, orderLines, inArray(orderLines.creditsLineId, ids));
+  const ofLines = tenantWhere(w, orderLines, hasAnyId(orderLines.creditsLineId, ids));
   const credits = ids.length === 0 ? [] : await w.tx.select().from(orderLines).where(ofLines);
   const byLine = grouped(credits, ({ creditsLineId }) => creditsLineId);
   const sharesByLine = await loadShares(w, orderId);

@@ -1,6 +1,7 @@
-import { and, eq, inArray } from 'drizzle-orm';
+import { and, eq } from 'drizzle-orm';
 import { member } from '../../../core/schema/types.ts';
 import type { Ctx } from '../../../database/context.ts';
+import { hasAnyId } from '../../../database/tables/columns.ts';
 import { catalogSettings, providers } from '../../../database/tables/providers.ts';
 import type { Key } from '../../../lists/loaders.ts';
 import { relation, type Include } from '../../../lists/relations.ts';
@@ -13,7 +14,7 @@ const fetchProviders = (ctx: Pick<Ctx, 'db'>, { ids }: { ids: number[] }) =>
     .select({ id, title, webAddress, slug, catalog: { slug: catalogSettings.slug, host: catalogSettings.host } })
     .from(providers)
     .leftJoin(catalogSettings, and(eq(catalogSettings.providerId, providers.id), eq(catalogSettings.isEnabled, true)))
-    .where(inArray(providers.id, ids));
+    .where(hasAnyId(providers.id, ids));
 
 export const providerInclude: Include<Key> = relation.include(
   member.open(Provider),

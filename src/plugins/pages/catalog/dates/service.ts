@@ -1,5 +1,5 @@
 import { hasAnyId } from '../../../../database/tables/columns.ts';
-import { and, asc, eq, inArray, isNotNull, isNull, or, sql } from 'drizzle-orm';
+import { and, asc, eq, isNotNull, isNull, or, sql } from 'drizzle-orm';
 import { Problem } from '../../../../core/errors.ts';
 import type { Ctx } from '../../../../database/context.ts';
 import { courseDates } from '../../../../database/tables/coursedates.ts';
@@ -23,7 +23,7 @@ export async function toCatalogDates(ctx: Ctx, items: DateItem[]): Promise<Catal
   const found = await ctx.db
     .select({ id: courses.id })
     .from(courses)
-    .where(tenantWhere(toSchoolContext(ctx), courses, inArray(courses.id, ids), isNull(courses.priceValue)));
+    .where(tenantWhere(toSchoolContext(ctx), courses, hasAnyId(courses.id, ids), isNull(courses.priceValue)));
   const unpriced = new Set(found.map(({ id }) => id));
   return items.map((item) => toCatalogDate(item, ctx.settings, unpriced));
 }
