@@ -1,6 +1,7 @@
 import type { PoolClient } from 'pg';
 import type { CommittedEvent } from './counters.ts';
-import { execute, type Queryable } from './statements.ts';
+import { json, statement } from './statement.ts';
+import type { Queryable } from './statements.ts';
 import { sharedDataProviderId, type Actor } from './tables/audit.ts';
 import { formatTimestamp } from '../core/timestamps.ts';
 
@@ -49,24 +50,31 @@ export function createAudited(): Audited {
   };
 }
 
-const insertEntries = {
-  name: 'record_change',
-  text: `insert into audit_entries (provider_id, at, actor, actor_id, action, item_ids)
-    select coalesce(provider_id, ${sharedDataProviderId}), $6::timestamptz, $2, $3::bigint, $4, $5::bigint[]
-    from unnest($1::bigint[]) provider_id`,
-};
+const takesEntry = { actor: 'text', actorId: 'int?', action: 'text', itemIds: 'int[]' } as const;
 
-const insertEntry = {
-  name: 'record_event',
-  text: `insert into audit_entries (provider_id, at, actor, actor_id, action, item_ids) values ($1, now(), $2, $3, $4, $5)`,
-};
+const insertEntries = statement(
+  'record_change',
+  {
+    takes: { ...takesEntry, schools: { rows: { id: 'int?' } }, now: 'moment' },
+    acrossSchools: 'a change may concern several schools or the shared data',
+  },
+  `insert into audit_entries (provider_id, at, actor, actor_id, action, item_ids)
+    select coalesce(id, ${sharedDataProviderId}), :now, :actor, :actorId, :action, array(:itemIds) from :schools`,
+);
+
+const insertEntry = statement(
+  'record_event',
+  { takes: { ...takesEntry, providerId: 'int' } },
+  `insert into audit_entries (provider_id, at, actor, actor_id, action, item_ids)
+    values (:providerId, now(), :actor, :actorId, :action, array(:itemIds))`,
+);
 
 /** Records an event that changes no data of the provider, such as a sign-on; without its lock. */
 export const recordEntry = (
   on: Queryable,
   providerId: number,
   { actor, actorId, action, itemIds = [] }: AuditContext,
-) => execute(on, insertEntry, [providerId, actor, actorId, action, itemIds]);
+) => insertEntry(on, { providerId, actor, actorId, action, itemIds });
 
 /** Writes one audit entry per provider and context, with its first committed change. */
 export function createAuditLog({ actor, actorId, action, itemIds: routeItemIds = [], requestId }: AuditContext) {
@@ -77,8 +85,9 @@ export function createAuditLog({ actor, actorId, action, itemIds: routeItemIds =
     async record(client: PoolClient, { providerIds, changed, itemIds, now }: Change) {
       const unlogged = providerIds.filter((id) => !loggedProviders.has(id));
       if (!changed || unlogged.length === 0) return;
-      const values = [unlogged, actor, actorId, action, [...routeItemIds, ...itemIds], now];
-      await client.query({ ...insertEntries, values });
+      const schools = unlogged.map((id) => ({ id }));
+      const entry = { actor, actorId, action, itemIds: [...routeItemIds, ...itemIds] };
+      await insertEntries({ $client: client }, { ...entry, schools, now });
     },
     /** Called after the commit: until then a retry has to insert the entry again. */
     onCommit({ providerIds, changed }: Change) {
@@ -88,34 +97,27 @@ export function createAuditLog({ actor, actorId, action, itemIds: routeItemIds =
 }
 export type AuditLog = ReturnType<typeof createAuditLog>;
 
-/** Ids only; `action` is a route or the name of a command. */
-type AuditEntry = {
-  entry_id: number;
-  at: string;
-  /** Null for shared data. */
-  provider_id: number | null;
-  actor: string;
-  actor_id: number | null;
-  action: string;
-  /** Items named by the route, then others that were created or changed. */
-  item_ids: number[];
-};
-
 type AuditSelection = { providerId: number | null; since: string | null; limit: number };
 
-const listEntries = {
-  name: 'list_audit_entries',
-  text: `select id as entry_id, at::text, nullif(provider_id, ${sharedDataProviderId}) as provider_id, actor, actor_id, action, to_json(item_ids) as item_ids
+/** The provider of shared data is null. Items named by the route come first. */
+const listEntries = statement(
+  'list_audit_entries',
+  {
+    takes: { providerId: 'int?', since: 'moment?', limit: 'int' },
+    returns: {
+      ...{ entry_id: 'int', at: 'text', provider_id: 'int?', actor: 'text', actor_id: 'int?', action: 'text' },
+      item_ids: json<number[]>(),
+    },
+  },
+  `select id as entry_id, at::text, nullif(provider_id, ${sharedDataProviderId}) as provider_id, actor, actor_id, action,
+      to_json(item_ids) as item_ids
     from audit_entries
-    where ($1::bigint is null or provider_id = $1) and ($2::timestamptz is null or at >= $2)
-    order by id desc limit $3`,
-};
+    where (:providerId::bigint is null or provider_id = :providerId) and (:since::timestamptz is null or at >= :since)
+    order by id desc limit :limit`,
+);
 
 /** Newest first; a `since` without offset is in the service's time zone. */
-export async function listAuditEntries(
-  { pool }: { pool: Queryable['$client'] },
-  { providerId, since, limit }: AuditSelection,
-) {
-  const rows = await execute<AuditEntry>({ $client: pool }, listEntries, [providerId, since, limit]);
+export async function listAuditEntries({ unlocked }: { unlocked: Queryable }, selection: AuditSelection) {
+  const rows = await listEntries(unlocked, selection);
   return rows.map((row) => ({ ...row, at: formatTimestamp(row.at) }));
 }

@@ -1,6 +1,6 @@
 import { named, OneOf } from '../core/schema/types.ts';
 import type { SchoolWrite } from './context.ts';
-import { execute, toRecordset } from './statements.ts';
+import { statement } from './statement.ts';
 import { eventResources } from './tables/events.ts';
 
 /** Events of the change feed that code records, beside those of changed rows. */
@@ -11,16 +11,16 @@ type EventName =
   | `order.${'paid' | 'settled' | 'credited'}`
   | `participant.${'swapped' | 'moved'}`;
 
-const insertEvents = {
-  name: 'record_events',
-  text: `insert into events (provider_id, at, resource, change, resource_id)
-    select $1, $2, split_part(e.type, '.', 1), split_part(e.type, '.', 2), e.id
-    from json_to_recordset($3) e (place int, type text, id bigint) order by e.place`,
-};
+const insertEvents = statement(
+  'record_events',
+  { takes: { providerId: 'int', now: 'moment', recorded: { rows: { type: 'text', id: 'int' } } } },
+  `insert into events (provider_id, at, resource, change, resource_id)
+    select :providerId, :now, split_part(type, '.', 1), split_part(type, '.', 2), id from :recorded order by place`,
+);
 
 /** Records these events in their order. */
 export async function recordEvents({ providerId, tx, now }: SchoolWrite, recorded: RecordedEvent[]) {
-  if (recorded.length > 0) await execute(tx, insertEvents, [providerId, now, toRecordset(recorded)]);
+  if (recorded.length > 0) await insertEvents(tx, { providerId, now, recorded });
 }
 
 /** The types of these events. */

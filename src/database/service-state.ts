@@ -1,12 +1,14 @@
-import { execute, type Queryable, type PoolOrClient } from './statements.ts';
+import { statement } from './statement.ts';
+import type { Queryable, PoolOrClient } from './statements.ts';
 
-const findSecret = { name: 'find_service_secret', text: 'select secret from service_state' };
+const findSecret = statement(
+  'find_service_secret',
+  { takes: {}, returns: { secret: 'text' }, acrossSchools: 'the database has one secret' },
+  'select secret from service_state',
+);
 
 /** The secret of the database. */
-export async function loadServiceSecret(on: Queryable) {
-  const [row] = await execute<{ secret: string }>(on, findSecret, []);
-  return row!.secret;
-}
+export const loadServiceSecret = async (on: Queryable) => (await findSecret.one(on, {})).secret;
 
 /** Stores the host name in the UIDs of calendar entries for good, except that of a trial on one machine. */
 export async function keepUidHost(database: PoolOrClient, publicUrl: string) {

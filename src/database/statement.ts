@@ -1,4 +1,4 @@
-import { toRecordset, type Queryable } from './statements.ts';
+import type { Queryable } from './statements.ts';
 
 /** The kinds of parameters and columns: as JavaScript has them, and as PostgreSQL does. Times and days are text. */
 type Scalars = {
@@ -140,6 +140,9 @@ function encoder(parameter: Parameters[string]): (value: unknown) => unknown {
   if (isList(parameter) || toScalar(parameter) === 'json') return toJson;
   return (value) => value;
 }
+
+/** Rows as one JSON parameter with their `place` from 1; unlike arrays, it keeps one plan for any number of rows. */
+const toRecordset = (rows: object[]) => JSON.stringify(rows.map((row, n) => ({ ...row, place: n + 1 })));
 
 const toJson = (value: unknown) => (value === null ? null : JSON.stringify(value));
 

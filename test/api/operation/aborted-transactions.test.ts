@@ -1,10 +1,11 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { getErrorCode } from '../../../src/core/database-errors.ts';
-import { execute } from '../../../src/database/statements.ts';
+import type { Queryable } from '../../../src/database/statements.ts';
 import { openTestApp, openTestDatabase, ownDatabase } from '../../support/test-app.ts';
 
 const failing = { name: 'divide_by_zero', text: 'select 1 / $1::int' };
 const fine = { name: 'select_one', text: 'select $1::int' };
+const execute = ({ $client }: Queryable, text: typeof fine, values: number[]) => $client.query({ ...text, values });
 
 test('the first error of a transaction counts, also where that of a pipelined statement arrives before', async () => {
   const database = openTestDatabase(await ownDatabase());
