@@ -8,6 +8,7 @@ export type FieldSchema = {
   default?: unknown;
   format?: string;
   pattern?: string;
+  minLength?: number;
   maxLength?: number;
   minimum?: number;
   maximum?: number;

@@ -160,7 +160,7 @@ test.each(parameters.filter(({ named }) => typeof named === 'object'))(
       ];
       const { status, text } = await actor.request(method)(
         `${ownPath}?${query.filter(Boolean).join('&')}`,
-        body?.(value),
+        body?.(value, ids),
       );
       // The id that was sent.
       return [status, text.replaceAll(`"participant_id":${value}`, '"participant_id":0')];

@@ -144,7 +144,7 @@ test.each(Object.entries(whole))('updating only %s changes nothing else', async 
 test('fields sent empty are cleared', async () => {
   const me = await createProvider();
   const id = await create(me, { ...whole, seller_id: await addAdminUser(me) });
-  const { title, ...optional } = { ...whole, seller_id: 1 };
+  const { title, ...optional }: Record<string, unknown> = { ...whole, seller_id: 1 };
   const empty = Object.fromEntries(Object.keys(optional).map((name) => [name, '']));
   expect((await me.put(`/v2/customers/${id}`, empty)).status).toBe(200);
   const bare = await get(me, await create(me, { title }));

@@ -5,7 +5,15 @@ import { bookingBody, createBookableDate, errorCodes, person } from '../../suppo
 import { addAdminUser, addDate, addInstructor, addLocation } from '../../support/dates.ts';
 import { dereference } from '../../support/openapi.ts';
 import { createCustomer, createPlace, write } from '../../support/orders.ts';
-import { dialects, endpointUrl, fieldErrors, sendWrite, writeEndpoints } from '../../support/request-bodies.ts';
+import { referenceFields as shared } from '../../support/isolation-table.ts';
+import {
+  dialects,
+  endpointUrl,
+  fieldErrors,
+  findWriteEndpoint,
+  hasId,
+  sendWrite,
+} from '../../support/request-bodies.ts';
 import { sharedTestApp, type Provider } from '../../support/test-app.ts';
 
 const testApp = await sharedTestApp();
@@ -17,14 +25,6 @@ type Operation = { requestBody?: { content: Record<string, { schema: Schema }> }
 const { paths } = dereference<{ paths: Record<string, Record<string, Operation>> }>(
   (await app.inject('/openapi.json')).json(),
 );
-
-/** True for the id of an item; codes have an `enum`. */
-function hasId(schema: unknown): boolean {
-  if (typeof schema !== 'object' || schema === null) return false;
-  const { type, minimum, maximum, enum: codes } = schema as Schema;
-  if ([type].flat().includes('integer') && minimum === 1 && maximum === undefined && codes === undefined) return true;
-  return Object.values(schema).some(hasId);
-}
 
 /** The fields with ids of each operation that writes. */
 const referenceFields = new Map(
@@ -48,27 +48,28 @@ const titled = async (me: Provider, table: typeof tags | typeof labels | typeof 
   });
 
 const date = { date: '2030-06-10', time_start: '09:00', time_end: '10:00' };
-/** By field: its value for an id, and a function that creates a row of a provider. */
-const references: Record<
-  string,
-  { toValue?: (id: number) => unknown; create(me: Provider, url: string): Promise<number> }
-> = {
-  tags: { toValue: (id) => [id], create: (me) => titled(me, tags) },
-  labels: { toValue: (id) => [{ id }], create: (me) => titled(me, labels) },
-  courses: { toValue: (id) => [id], create: (me) => me.course() },
-  customers: { toValue: (id) => [id], create: (me) => createCustomer(me) },
-  customer_id: { create: (me) => createCustomer(me) },
+const toValue = (field: string, id: number) => {
+  if (field === 'gatherings') return [{ ...date, instructors: [id] }];
+  return field === 'participants' ? [id] : (shared[field]?.[1] ?? Number)(id);
+};
+/** By field: creates a row of a provider that the field refers to. */
+const creators: Record<string, (me: Provider, url: string) => Promise<number>> = {
+  tags: (me) => titled(me, tags),
+  labels: (me) => titled(me, labels),
+  courses: (me) => me.course(),
+  customers: (me) => createCustomer(me),
+  customer_id: (me) => createCustomer(me),
   // Places belong to no provider.
-  place_id: { create: () => createPlace(testApp) },
-  location_id: { create: (me) => addLocation(me) },
-  instructors: { toValue: (id) => [id], create: (me) => addInstructor(me) },
-  gatherings: { toValue: (id) => [{ ...date, instructors: [id] }], create: (me) => addInstructor(me) },
-  parent_id: { create: (me, url) => addDate(me, Number(/courses\/(\d+)/.exec(url)![1])) },
-  idInstructor: { create: (me) => addInstructor(me) },
-  idUser: { create: (me) => addAdminUser(me) },
-  seller_id: { create: (me) => addAdminUser(me) },
-  role_ids: { toValue: (id) => [id], create: (me) => titled(me, roles) },
-  participants: { toValue: (id) => [id], create: findParticipant },
+  place_id: () => createPlace(testApp),
+  location_id: (me) => addLocation(me),
+  instructors: (me) => addInstructor(me),
+  gatherings: (me) => addInstructor(me),
+  parent_id: (me, url) => addDate(me, Number(/courses\/(\d+)/.exec(url)![1])),
+  idInstructor: (me) => addInstructor(me),
+  idUser: (me) => addAdminUser(me),
+  seller_id: (me) => addAdminUser(me),
+  role_ids: (me) => titled(me, roles),
+  participants: findParticipant,
 };
 
 async function findParticipant(me: Provider, url: string) {
@@ -98,16 +99,16 @@ const cases = operations.flatMap(([name, fields]) => fields.map((field) => [name
 
 test.each(cases)('%s names %s with another invalid field if it is unknown', async (name, field) => {
   const me = await createProvider();
-  const endpoint = writeEndpoints.find((one) => one.name === name)!;
+  const endpoint = findWriteEndpoint(name)!;
   const url = await endpointUrl(me, endpoint);
-  const { toValue = (id: number) => id, create } = references[field]!;
+  const create = creators[field]!;
   const fault = faults[/[a-z-]+$/.exec(name.replace(/\/:id$/, ''))![0]]!;
   const other = await createProvider();
   const foreignId = await create(other, await endpointUrl(other, endpoint));
   const ids = { unknown: unknownId, ...(field !== 'place_id' && { foreign: foreignId }) };
   const ownId = await create(me, url);
   const invalid = async (dialect: (typeof dialects)[number], id: number) => {
-    const response = await sendWrite(me, endpoint, dialect, { ...fault, [field]: toValue(id) });
+    const response = await sendWrite(me, endpoint, dialect, { ...fault, [field]: toValue(field, id) });
     expect(response.status).toBe(400);
     return fieldErrors(response).notValid.sort();
   };
@@ -120,8 +121,8 @@ test.each(cases)('%s names %s with another invalid field if it is unknown', asyn
 
 test.each(operations)('%s names all of %j in one answer, in the order of the schema', async (name, fields) => {
   const me = await createProvider();
-  const endpoint = writeEndpoints.find((one) => one.name === name)!;
-  const body = Object.fromEntries(fields.map((field) => [field, (references[field]!.toValue ?? Number)(unknownId)]));
+  const endpoint = findWriteEndpoint(name)!;
+  const body = Object.fromEntries(fields.map((field) => [field, toValue(field, unknownId)]));
   const type = name.endsWith('courses') || name.endsWith('courses/:id') ? { type: 'corporate' } : {};
   const response = await sendWrite(me, endpoint, 'json', { ...endpoint.minimal, ...type, ...body });
   expect([response.status, fieldErrors(response)]).toEqual([400, { missing: [], notValid: fields }]);

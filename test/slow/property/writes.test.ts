@@ -13,7 +13,7 @@ import {
   contentTypeHeader,
   endpointUrl,
   sendWrite,
-  writeEndpoints,
+  findWriteEndpoint,
   type Dialect,
   type Fields,
   type WriteEndpoint,
@@ -72,7 +72,7 @@ const addressFields = (prefix: string) =>
     ['address_1', 'address_2', 'address_3', 'zipcode', 'city'].map((part) => [`${prefix}_${part}`, line]),
   );
 
-const findEndpoint = (name: string) => writeEndpoints.find((endpoint) => endpoint.name === name)!;
+const findEndpoint = (name: string) => findWriteEndpoint(name)!;
 const anything = expect.anything() as unknown;
 const texts = ['department', 'phone', 'fax', 'email', 'orgnr', 'invoice_email', 'customer_reference_id', 'note'];
 
