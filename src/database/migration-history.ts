@@ -20,7 +20,7 @@ export function readMigrationNames() {
 type AppliedMigration = { hash: string; createdAt: number };
 
 /** The migrations from this build's first one on, or all without it: older builds have others before it. */
-export function sinceFirst<M extends { hash: string }>(applied: M[]): M[] {
+export function fromFirstMigration<M extends { hash: string }>(applied: M[]): M[] {
   const [first] = readMigrations();
   return applied.slice(
     Math.max(
@@ -38,7 +38,7 @@ export async function readAppliedMigrations(database: PoolOrClient): Promise<App
     'select hash, created_at as "createdAt" from drizzle.__drizzle_migrations order by id',
   );
   const applied = rows as { hash: string; createdAt: string }[];
-  return sinceFirst(applied).map(({ hash, createdAt }) => ({ hash, createdAt: Number(createdAt) }));
+  return fromFirstMigration(applied).map(({ hash, createdAt }) => ({ hash, createdAt: Number(createdAt) }));
 }
 
 type MigrationDifferences = {

@@ -46,7 +46,7 @@ const moved = { cause: 'move', event: 'participant.moved', mail: 'move' } as con
 
 const placed = { seat: 'confirmed', overbook: 'overbooked' } as const;
 const unconfirmed = { seat: 'unconfirmed', overbook: 'overbooked' } as const;
-const givenUp = { to: { own: 'deregistered' }, mail: 'deregistration' } as const;
+const withdrawn = { to: { own: 'deregistered' }, mail: 'deregistration' } as const;
 
 /** All changes of a participant's state: the only place that decides its status. */
 export const transitions: Transition[] = [
@@ -72,9 +72,9 @@ export const transitions: Transition[] = [
   },
   { from: ['offered'], cause: 'accept', to: placed, event: 'offer.accepted', mail: 'promotion' },
   { from: ['offered'], cause: 'decline', to: { own: 'waiting' }, event: 'offer.declined' },
-  { from: ['offered'], cause: 'declineAgain', ...givenUp, event: 'offer.declined' },
+  { from: ['offered'], cause: 'declineAgain', ...withdrawn, event: 'offer.declined' },
   { from: ['offered'], cause: 'lapse', to: { own: 'waiting' }, event: 'offer.lapsed' },
-  { from: ['offered'], cause: 'lapseAgain', ...givenUp, event: 'offer.lapsed' },
+  { from: ['offered'], cause: 'lapseAgain', ...withdrawn, event: 'offer.lapsed' },
   { from: ['reserved'], cause: 'name', to: { own: 'confirmed' }, event: 'participant.swapped', mail: 'swap' },
   {
     from: ['reservedOverbooked'],
@@ -88,7 +88,7 @@ export const transitions: Transition[] = [
   { from: ['unconfirmed'], ...moved, to: unconfirmed },
   { from: ['waiting', 'offered'], ...moved, to: { ...placed, waiting: 'waiting' } },
   { from: unnamed, ...moved, to: { seat: 'reserved', overbook: 'reservedOverbooked' } },
-  { from: named, cause: 'deregister', ...givenUp },
+  { from: named, cause: 'deregister', ...withdrawn },
   { from: named, cause: 'deregisterWithFee', to: { own: 'deregisteredWithFee' }, mail: 'deregistration' },
   { from: unnamed, cause: 'deregister', to: { own: 'deregistered' } },
   { from: unnamed, cause: 'deregisterWithFee', to: { own: 'deregisteredWithFee' } },

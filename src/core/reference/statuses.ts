@@ -39,7 +39,7 @@ const leftStatuses: number[] = [participantStatus.deregistered, participantStatu
 export const holdsSeat = (statusId: number) => seatStatuses.includes(statusId);
 export const isConfirmed = (statusId: number) => confirmedStatuses.includes(statusId);
 export const hasLeft = (statusId: number) => leftStatuses.includes(statusId);
-export const staysSql = (participant: string) => `${participant}.status_id not in (${leftStatuses.join(', ')})`;
+export const notLeftSql = (participant: string) => `${participant}.status_id not in (${leftStatuses.join(', ')})`;
 
 type Statuses = { statusId: number; dateStatusId: number };
 

@@ -6,7 +6,7 @@ import type { TSchema } from '@sinclair/typebox';
 import { componentDescription, componentName } from '../../core/schema/types.ts';
 import { toBasePath } from '../../core/settings.ts';
 import { ProblemDetails } from '../errors/problem-details.ts';
-import type { ReadForms } from '../parsing/read-forms.ts';
+import type { InputAliases } from '../parsing/input-aliases.ts';
 import document from './document.json' with { type: 'json' };
 import { documentBody, documentHeaders, documentInput } from './input-schemas.ts';
 import type { Declared } from './operation-types.ts';
@@ -64,11 +64,11 @@ export const description = fp(
       },
       transform({ schema, url, route }) {
         if (schema.hide) return { schema, url };
-        const { hasEtag, hasSpreadsheet, idempotency, readForms } = route.config ?? {};
+        const { hasEtag, hasSpreadsheet, idempotency, inputAliases } = route.config ?? {};
         const isRepeatable = idempotency !== undefined && route.method === 'POST';
         declared.set(schema.operationId ?? '', { ...schema, hasSpreadsheet, isRepeatable });
         const documented = components.toReferences(documentMaximum(toDocumentedSchema(schema)));
-        if (readForms) documented.description = `${documented.description} ${describeReadForms(readForms)}`;
+        if (inputAliases) documented.description = `${documented.description} ${describeInputAliases(inputAliases)}`;
         return { schema: hasEtag ? withNotModified(documented) : documented, url };
       },
       transformObject(generated) {
@@ -84,7 +84,7 @@ const withNotModified = (schema: FastifySchema): FastifySchema => ({
   response: { ...(schema.response as object), 304: { type: 'null' } },
 });
 
-function describeReadForms(forms: ReadForms) {
+function describeInputAliases(forms: InputAliases) {
   const paths = Object.values(forms).flatMap((ofInput) => ofInput.map((form) => [form].flat()[0] as string));
   const names = new Set(paths.map((path) => `\`${path.split('.')[0]}\``));
   return `Fields that are not sent are taken from members as they are read: ${[...names].join(', ')}.`;

@@ -5,7 +5,7 @@ import { checkBody } from './bodies.ts';
 import { reportBodyErrors } from './body-errors.ts';
 import { createCoercion } from '../../core/schema/coercion.ts';
 import { findUnknownFields, readOnlyNames, type Unknown, nameIgnored } from './known-fields.ts';
-import { takeReadForms, type ReadForms } from './read-forms.ts';
+import { applyInputAliases, type InputAliases } from './input-aliases.ts';
 import { ignoresKey, keyHeader } from '../idempotency.ts';
 import { acknowledgeStrict, prefersStrict, refuse, refusesName, sortUnknown } from './strict-handling.ts';
 
@@ -15,7 +15,7 @@ declare module 'fastify' {
     coerceBody?: ReturnType<typeof createCoercion>;
     coerceParams?: ReturnType<typeof createCoercion>;
     queryNames?: Set<string>;
-    readForms?: ReadForms;
+    inputAliases?: InputAliases;
     /** Read-only names of the item beside those of every item. */
     readOnly?: readonly string[];
     /** Path parameters that are ids. */
@@ -54,7 +54,7 @@ export function coerceRequests(app: FastifyInstance) {
     const hasPaddedId = config.idNames?.some((name) => isPadded(params[name])) === true;
     if (config.coerceParams && !hasPaddedId) request.params = config.coerceParams(params);
 
-    const read = config.readForms && takeReadForms(config.readForms, schema!, body);
+    const read = config.inputAliases && applyInputAliases(config.inputAliases, schema!, body);
     if (config.coerceQuery) request.query = config.coerceQuery(query);
     if (config.coerceBody) request.body = config.coerceBody(read?.inputs ?? body);
     const isStrict = !request.is404 && prefersStrict(request);

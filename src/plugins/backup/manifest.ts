@@ -5,7 +5,7 @@ import { Problem } from '../../core/errors.ts';
 import {
   compareMigrations,
   describeMigrationDifferences,
-  sinceFirst,
+  fromFirstMigration,
   readMigrations,
 } from '../../database/migration-history.ts';
 import { formatName, formatVersion, ManifestFields, type Manifest } from './format.ts';
@@ -26,7 +26,7 @@ export async function parseManifest(file: string, stream: Readable): Promise<Man
     const { path } = Value.Errors(ManifestFields, value).First()!;
     throw new Problem('invalid', `${file} is no backup of this service: its manifest has a wrong value at ${path}`);
   }
-  return { ...value, migrations: sinceFirst(value.migrations), format: formatName, formatVersion };
+  return { ...value, migrations: fromFirstMigration(value.migrations), format: formatName, formatVersion };
 }
 
 /** Reason for which this version does not restore a whole backup; undefined if it does. */

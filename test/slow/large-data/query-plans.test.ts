@@ -188,8 +188,8 @@ test(
         expect(await datesBy(`${madeLast}&start_date_at_min=2000-01-01&${order}`)).toEqual(paged);
         expect(await datesBy(`updated_at_min=2000-01-01&${order}`)).toEqual(await datesBy(order));
       }
-      const sinceFirst = await sameCourses(`tag_ids=${filterValues.ids.tag}&since_id=${tagged[0]!.id}`);
-      expect(sinceFirst.slice(0, tagged.length - 1)).toEqual(tagged.slice(1));
+      const fromFirstMigration = await sameCourses(`tag_ids=${filterValues.ids.tag}&since_id=${tagged[0]!.id}`);
+      expect(fromFirstMigration.slice(0, tagged.length - 1)).toEqual(tagged.slice(1));
       // One row above the sort threshold, and exactly at it.
       for (const offset of [4_999, 5_000]) {
         const moment = await one(

@@ -170,7 +170,7 @@ export function collectValidationErrors(
   for (const { path } of faults) removeField(rest, path);
   const fields = faults.flatMap(fieldsAt).sort((one, other) => getRank(one.path) - getRank(other.path));
   const unknown = validationErrors.flatMap((one) => (ofFields.includes(one) ? [] : [String(one.params['name'])]));
-  const ofValues = [...fields.map(errorAt), ...linkToNobody(input), ...tooLong(rest), ...bornLater(rest, today)];
+  const ofValues = [...fields.map(errorAt), ...linkToNobody(input), ...tooLong(rest), ...futureBirthDates(rest, today)];
   return { rest, errors: [...Problem.invalidFields({ unknown }).errors, ...ofValues] };
 }
 
@@ -230,7 +230,7 @@ const tooLong = ({ participants = [] }: BookingInput): CodedError[] =>
     Buffer.byteLength(`${email}_${firstname}_${lastname}`.toLowerCase()) > maxBytes ? [fieldError('email', n)] : [],
   );
 
-const bornLater = ({ participants = [] }: BookingInput, today: string): CodedError[] =>
+const futureBirthDates = ({ participants = [] }: BookingInput, today: string): CodedError[] =>
   participants.flatMap(({ date_of_birth: born }, n) =>
     born !== undefined && born > today ? [fieldError('date_of_birth', n)] : [],
   );

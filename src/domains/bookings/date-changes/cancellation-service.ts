@@ -256,11 +256,11 @@ type Options = Pick<CancellationRow, 'credit' | 'moveTo' | 'sendMail'> & { messa
 
 /** Throws unless a repeated request has the values of the first one; a credit may be added. */
 function assertEqual(known: Options & { numMails: number }, { credit, moveTo, sendMail, message }: Options) {
-  const wasTold = known.sendMail || known.numMails > 0;
+  const wasNotified = known.sendMail || known.numMails > 0;
   const notValid = [
     ...(known.credit && !credit ? ['credit'] : []),
     ...(known.moveTo === moveTo ? [] : ['move_to']),
-    ...(wasTold === sendMail ? [] : ['send_mail']),
+    ...(wasNotified === sendMail ? [] : ['send_mail']),
   ];
   const text = 'The course date was canceled with another value of credit, move_to or send_mail';
   if (notValid.length > 0) throw Problem.coded('already_canceled', text, { notValid });

@@ -1,9 +1,9 @@
 // Text: windows over windows.
-import { participantStatus, staysSql } from '../../../core/reference/statuses.ts';
+import { participantStatus, notLeftSql } from '../../../core/reference/statuses.ts';
 import { statement, typedOrNull, type RowOf } from '../../../database/statement.ts';
 
 const isConcerned = (participant: string) =>
-  `(${staysSql(participant)} or :withLeft and ${participant}.status_id = ${participantStatus.deregistered})`;
+  `(${notLeftSql(participant)} or :withLeft and ${participant}.status_id = ${participantStatus.deregistered})`;
 
 /**
  * The participants of a course date who have not left, of the next bookings: up to `maxBookings`, and no more than it
@@ -32,7 +32,7 @@ export const findLeaving = statement(
           - count(*) filter (where is_next) over (partition by booking_id) as before
       from (
         select p.*, ${isConcerned('p')} and p.booking_id > :afterBookingId as is_next,
-          row_number() over (partition by p.user_id, ${staysSql('p')} or p.status_updated_at >= :startedAt order by p.booking_id, p.id) = 1 as is_first
+          row_number() over (partition by p.user_id, ${notLeftSql('p')} or p.status_updated_at >= :startedAt order by p.booking_id, p.id) = 1 as is_first
         from participants p
         where p.provider_id = :providerId and p.course_date_id = :courseDateId
           and (${isConcerned('p')} or p.status_updated_at >= :startedAt)) p) p

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { DryRunQuery, isDryRun } from '../../../core/schema/dry-run.ts';
 import { t } from '../../../core/schema/types.ts';
-import { toIds, toItems, type ReadForms } from '../../../http/parsing/read-forms.ts';
+import { toIds, toItems, type InputAliases } from '../../../http/parsing/input-aliases.ts';
 import { responses } from '../../../http/responses.ts';
 import { CourseReference } from '../../courses/courses/schema.ts';
 import { CourseDateBody, CourseDateChange, CancellationBody } from './body-schema.ts';
@@ -24,7 +24,7 @@ const CourseDateParams = Type.Object({ course_id: t.Id, id: { ...t.Id, descripti
 const withInstructorIds = toItems((item) =>
   Object.hasOwn(item, 'instructors') ? { ...item, instructors: toIds(item['instructors']) } : item,
 );
-const readForms: ReadForms = {
+const inputAliases: InputAliases = {
   teaching_language: ['teaching_language_id', 'teaching_language.id'],
   status_id: ['status.id'],
   location_id: ['location.id'],
@@ -72,7 +72,7 @@ export const courseDateEditingRoutes: FastifyPluginAsyncTypebox = async (app) =>
       body: CourseDateChange,
       response: responses.ok(CourseDateWritten),
     },
-    config: { readForms, references: courseDateReferences, findBodyErrors: courseDateErrors },
+    config: { inputAliases, references: courseDateReferences, findBodyErrors: courseDateErrors },
     handler: ({ ctx, params, body }) => updateCourseDate(ctx, params.course_id, params.id, body),
   });
 

@@ -16,7 +16,7 @@ import { updateParticipant } from './editing-service.ts';
 import { moveParticipant } from './move-service.ts';
 import { DeregistrationResult } from './schema.ts';
 
-const readForms = { idStatus: ['status.id'], idPaid: ['paid.id'] };
+const inputAliases = { idStatus: ['status.id'], idPaid: ['paid.id'] };
 
 /** Fields that do not change a known person. */
 const personFields = ['firstname', 'lastname', 'email', 'phone', 'company', 'position', 'date_of_birth'] as const;
@@ -36,7 +36,7 @@ export const participantEditingRoutes: FastifyPluginAsyncTypebox = async (app) =
       body: ParticipantChange,
       response: responses.ok(participantSerializer.schema),
     },
-    config: { readForms },
+    config: { inputAliases },
     handler: async ({ ctx, params, body }, reply) => {
       const participant = await updateParticipant(ctx, params.id, body);
       const { user } = participant as typeof participant & { user: CourseUser };

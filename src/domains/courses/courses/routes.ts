@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox';
 import { units } from '../../../core/reference/courses.ts';
 import { itemRoutes } from '../../../http/item-routes.ts';
 import { listRoute } from '../../../http/list-cache/index.ts';
-import { toKey, type ReadForms } from '../../../http/parsing/read-forms.ts';
+import { toKey, type InputAliases } from '../../../http/parsing/input-aliases.ts';
 import { responses, send } from '../../../http/responses.ts';
 import { CourseBody, CourseChange } from './body-schema.ts';
 import { courseItem, courseList } from './list.ts';
@@ -21,7 +21,7 @@ const publicCourses = {
 };
 const publicCourse = { parameters: ['description_language'], includes: courseIncludes };
 
-const readForms: ReadForms = {
+const inputAliases: InputAliases = {
   active: ['is_active'],
   level: ['level.id'],
   form_of_teaching: ['form_of_teaching.id'],
@@ -97,7 +97,7 @@ export const courseRoutes: FastifyPluginAsyncTypebox = async (app) => {
       summary: 'Update a course',
       description: 'Only the fields sent change, of the main product too. An equal title is an error here too.',
       body: CourseChange,
-      config: { readForms, references: courseReferences },
+      config: { inputAliases, references: courseReferences },
     },
   );
 };

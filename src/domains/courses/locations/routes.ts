@@ -1,13 +1,13 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { itemRoutes } from '../../../http/item-routes.ts';
 import { addPageRoute } from '../../../http/page-route.ts';
-import type { ReadForms } from '../../../http/parsing/read-forms.ts';
+import type { InputAliases } from '../../../http/parsing/input-aliases.ts';
 import { ListedLocation, LocationBody, LocationChange } from './fields.ts';
 import { locationList } from './list.ts';
 import { createLocation, getLocation, locationErrors, locationReferences, updateLocation } from './service.ts';
 
 const tags = ['Course dates'];
-const readForms: ReadForms = {
+const inputAliases: InputAliases = {
   country: ['country_code'],
   // 0 without a place.
   place_id: [['idPlace', (id) => (Number(id) === 0 ? null : id)], 'place.id'],
@@ -57,6 +57,6 @@ export const locationRoutes: FastifyPluginAsyncTypebox = async (app) => {
     summary: 'Update a location',
     description: 'Only the fields sent change. Existing course dates keep their capacities.',
     body: LocationChange,
-    config: { readForms, references: locationReferences, findBodyErrors: locationErrors },
+    config: { inputAliases, references: locationReferences, findBodyErrors: locationErrors },
   });
 };

@@ -123,5 +123,5 @@ const telling =
 export const wasSent = '(told.sent_at is not null or told.attempts > 0 and told.last_error is null)';
 
 /** True if such a mail went, or will go, by the condition over the mail `told`, which begins with its recipient. */
-export const wasToldSql = (recipient: string) => `exists (select from outbox told
+export const wasNotifiedSql = (recipient: string) => `exists (select from outbox told
       where told.provider_id = :providerId and told.${recipient} and told.failed_at is null and told.purpose in (${telling}))`;

@@ -5,7 +5,7 @@ import { statement, typed } from '../../../database/statement.ts';
 import { recipientHashSql } from '../../../database/tables/catalog-posts.ts';
 import { caseFoldedSql, columnName, currentTimeSql } from '../../../database/tables/columns.ts';
 import { outbox, type MailPurpose } from '../../../database/tables/outbox.ts';
-import { wasSent, wasToldSql, joinedRecipient, recipientJoins, locationSql, waitingMailsSql } from './loaders.ts';
+import { wasSent, wasNotifiedSql, joinedRecipient, recipientJoins, locationSql, waitingMailsSql } from './loaders.ts';
 
 // Text: inserts of the rows that a statement selects, window functions, and a row as JSON.
 
@@ -13,7 +13,7 @@ import { wasSent, wasToldSql, joinedRecipient, recipientJoins, locationSql, wait
  * True for the mail `told`. Of mails that wait, an offer is dropped once it has ended, and others once the person has left. The deregistration
  * after an offer is sent all the same.
  */
-const countsAsTold = `(${wasSent} or (told.purpose = 'offer') = (m.purpose = 'deregistration'))`;
+const countsAsNotified = `(${wasSent} or (told.purpose = 'offer') = (m.purpose = 'deregistration'))`;
 
 /** Mails without a kind are sent by all schools, and those that follow others to whom the others went. */
 export const queueMails = statement(
@@ -45,7 +45,7 @@ export const queueMails = statement(
           where p.provider_id = :providerId and p.id = mails."participantId") end) as user_id
         from :mails) m
     where m.kind is null or ${isMailOnSql(':providerId', 'm.kind')}
-      or m."isFollowUp" and ${wasToldSql(`participant_id = m."participantId" and told.user_id = m.user_id and ${countsAsTold}`)}
+      or m."isFollowUp" and ${wasNotifiedSql(`participant_id = m."participantId" and told.user_id = m.user_id and ${countsAsNotified}`)}
     order by m.place`,
 );
 
@@ -175,8 +175,8 @@ export const readSchedule = statement(
 );
 
 /** A mail that waits is sent with the new time and place. */
-const wasTold = (recipient: string) => wasToldSql(`${recipient} and ${wasSent}`);
-const isTold = (recipient: string) => `(${isMailOnSql(':providerId', `'date_changed'`)} or ${wasTold(recipient)})`;
+const wasNotified = (recipient: string) => wasNotifiedSql(`${recipient} and ${wasSent}`);
+const isTold = (recipient: string) => `(${isMailOnSql(':providerId', `'date_changed'`)} or ${wasNotified(recipient)})`;
 const isInvolved = `p.provider_id = :providerId and p.course_date_id = :courseDateId and p.status_id in (${seatStatuses.join(', ')})`;
 
 /**
@@ -194,7 +194,7 @@ export const queueDateChanges = statement(
       (select distinct on (p.booking_id) p.id, null, p.booking_id
       from participants p join bookings b on b.provider_id = :providerId and b.id = p.booking_id
       where ${isInvolved} and p.held_for is distinct from 'offer' and b.booker_email is not null
-        and (p.held_for = 'name' and ${isTold('booking_id = b.id')} or ${wasTold('booking_id = b.id')} and not exists (
+        and (p.held_for = 'name' and ${isTold('booking_id = b.id')} or ${wasNotified('booking_id = b.id')} and not exists (
           select from participants q join course_users u on u.provider_id = :providerId and u.id = q.user_id
           where q.provider_id = :providerId and q.booking_id = b.id and ${caseFoldedSql('u.email')} = ${caseFoldedSql('b.booker_email')}))
       order by p.booking_id, p.held_for is null, p.id))

@@ -1,6 +1,6 @@
 // Text: inserts of several tables, and reads of lines with what is left of them.
 import { sql, type SQL } from 'drizzle-orm';
-import { staysSql } from '../../../core/reference/statuses.ts';
+import { notLeftSql } from '../../../core/reference/statuses.ts';
 import { json, statement, typed, type RowOf } from '../../../database/statement.ts';
 import { keepsCampaign } from '../campaigns/loaders.ts';
 import { sharesSql } from '../order-lines/loaders.ts';
@@ -173,7 +173,7 @@ export const findCreditable = statement(
         select coalesce(-sum(c.quantity * c.price_at_order - c.discount_calculated_at_order), 0) from order_lines c
         where c.provider_id = :providerId and c.credits_line_id = l.id)
       and (n.people is not null or n.named = 0 and not exists (
-          select ${ofBooking} and ${staysSql('q')} and q.id <> all(array:participantIds)))
+          select ${ofBooking} and ${notLeftSql('q')} and q.id <> all(array:participantIds)))
     order by l.order_id, l.id`,
 );
 export type CreditableLine = RowOf<typeof findCreditable>;

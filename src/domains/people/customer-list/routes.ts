@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { t } from '../../../core/schema/types.ts';
 import { addPageRoute } from '../../../http/page-route.ts';
-import { toKey, type ReadForms } from '../../../http/parsing/read-forms.ts';
+import { toKey, type InputAliases } from '../../../http/parsing/input-aliases.ts';
 import { itemRoutes } from '../../../http/item-routes.ts';
 import { responses } from '../../../http/responses.ts';
 import { CustomerBody, CustomerChange } from '../customers/fields.ts';
@@ -11,7 +11,7 @@ import { customerList } from './list.ts';
 import { createCustomer, customerReferences, getCustomer, updateCustomer } from './service.ts';
 
 const tags = ['People'];
-const readForms: ReadForms = {
+const inputAliases: InputAliases = {
   web_address: ['webaddress'],
   invoice_customer_reference: ['customer_reference'],
   invoice_due_days: ['duedate_days'],
@@ -70,7 +70,7 @@ export const customerRoutes: FastifyPluginAsyncTypebox = async (app) => {
       summary: 'Update a customer',
       description: 'Only the fields sent change.',
       body: CustomerChange,
-      config: { readForms, references: customerReferences },
+      config: { inputAliases, references: customerReferences },
     },
   );
 };

@@ -22,7 +22,7 @@ import {
 const tags = ['People'];
 const params = Type.Object({ id: t.Id });
 
-const readForms = {
+const inputAliases = {
   customer_id: ['customer.id'],
   ...addressForms('invoice'),
   invoice_phone: ['invoice_address.invoice_phone'],
@@ -74,7 +74,7 @@ export const courseUserRoutes: FastifyPluginAsyncTypebox = async (app) => {
       'Only the fields sent change. The username stays unless sent; a new e-mail ends the links that were mailed. ' +
       'An e-mail and names of another course user are refused: merge them.',
     body: CourseUserChange,
-    config: { readForms, references: courseUserReferences },
+    config: { inputAliases, references: courseUserReferences },
   });
 };
 

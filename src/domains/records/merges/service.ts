@@ -2,7 +2,7 @@ import type { Static } from '@sinclair/typebox';
 import { and, eq, getTableColumns, inArray, not, sql, type SQL } from 'drizzle-orm';
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
 import { Problem } from '../../../core/errors.ts';
-import { staysSql } from '../../../core/reference/statuses.ts';
+import { notLeftSql } from '../../../core/reference/statuses.ts';
 import { byName } from '../../../core/schema/types.ts';
 import type { Areas } from '../../../database/areas.ts';
 import type { Reader, Tx } from '../../../database/client.ts';
@@ -185,9 +185,9 @@ async function countOfUser(db: Reader, ids: Ids) {
 
 /** The dates on which both have a place. */
 async function findSharedDates(tx: Tx, ids: Ids) {
-  const isShared = `user_id = :id and ${staysSql('participants')} and exists (
+  const isShared = `user_id = :id and ${notLeftSql('participants')} and exists (
     select from participants o where o.provider_id = :providerId and o.course_date_id = participants.course_date_id
-      and o.user_id = :into and ${staysSql('o')})`;
+      and o.user_id = :into and ${notLeftSql('o')})`;
   const dates = await tx
     .selectDistinct({ id: participants.courseDateId })
     .from(participants)

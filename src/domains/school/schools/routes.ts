@@ -6,7 +6,7 @@ import { SchoolBody } from './body-schema.ts';
 import { School } from './schema.ts';
 import { getSchool, updateSchool } from './service.ts';
 
-const readForms = {
+const inputAliases = {
   post_address: ['post_address.address'],
   post_zip: ['post_address.zip'],
   post_city: ['post_address.city'],
@@ -40,7 +40,7 @@ export const schoolRoutes: FastifyPluginAsyncTypebox = async (app) => {
       body: SchoolBody,
       response: responses.ok(t.NamedObject('SchoolReference', { school_id: Type.Integer() })),
     },
-    config: { readForms },
+    config: { inputAliases },
     handler: async ({ ctx, body }) => ({ school_id: await updateSchool(ctx, body) }),
   });
 };

@@ -65,7 +65,7 @@ const maxSingle = 20;
 const maxCollected = 1_000;
 const awaitSeconds = 5;
 /** The time in which deliveries in progress put off their notices. */
-const settleMs = 1_000;
+const batchDelayMs = 1_000;
 
 /**
  * Leases the other notices to the recipient of a notice where more than 20 wait; none otherwise. Undefined while another
@@ -78,7 +78,7 @@ async function collectDigest(on: Queryable, claimed: ClaimedMail): Promise<Attem
   const collect = (limit: number) => leaseNotices(on, { ...claimed, limit });
   const collected = await collect(maxCollected - 1);
   if (collected.length < Math.min(waiting, maxCollected) - 1) {
-    await sleep(settleMs);
+    await sleep(batchDelayMs);
     collected.push(...(await collect(maxCollected - 1 - collected.length)));
   }
   return collected;

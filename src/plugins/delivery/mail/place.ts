@@ -1,5 +1,5 @@
 import { eq, sql } from 'drizzle-orm';
-import { staysSql } from '../../../core/reference/statuses.ts';
+import { notLeftSql } from '../../../core/reference/statuses.ts';
 import type { Reader } from '../../../database/client.ts';
 import { caseFolded } from '../../../database/tables/columns.ts';
 import { courseDates } from '../../../database/tables/coursedates.ts';
@@ -60,7 +60,7 @@ async function selectPlace(db: Reader, { providerId, id }: StoredMail) {
           and other.id <> ${participants.id})`,
       /** Those who have left do not count. */
       numParticipants: sql<number>`(select count(*)::int from participants f
-        where f.provider_id = ${bookings.providerId} and f.booking_id = ${bookings.id} and ${sql.raw(staysSql('f'))})`,
+        where f.provider_id = ${bookings.providerId} and f.booking_id = ${bookings.id} and ${sql.raw(notLeftSql('f'))})`,
     })
     .from(outbox)
     .innerJoin(

@@ -6,13 +6,13 @@ type Fields = Record<string, unknown>;
 type Properties = Record<string, TSchema>;
 
 /** Inputs of a PUT by the paths of a GET, the preferred first, some with a function that makes the input's value. */
-export type ReadForms = Record<string, (string | [path: string, toInput: (value: unknown) => unknown])[]>;
+export type InputAliases = Record<string, (string | [path: string, toInput: (value: unknown) => unknown])[]>;
 
 /**
- * Fills inputs that are not sent in a form of their own with the first read form that is sent. `known` is the schema of
- * the names that were taken; the value of an input that was set aside is not one of them.
+ * Fills inputs that are not sent in their own form with the first alias that is sent. `known` is the schema of the names
+ * that were taken, without those of inputs that were set aside.
  */
-export function takeReadForms(forms: ReadForms, schema: TObject, body: Fields) {
+export function applyInputAliases(forms: InputAliases, schema: TObject, body: Fields) {
   const inputs = { ...body };
   const valueAt = createReader();
   let properties: Properties = { ...schema.properties };
