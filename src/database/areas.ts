@@ -1,8 +1,4 @@
-/**
- * Parts of a provider's data. Each has a clock in `provider_state`, so that a write invalidates only what it may change.
- * A new area needs a column in `provider_state`, and new versions of the functions that name all areas: `find_key`,
- * `set_clocks` and `move_area_clocks`.
- */
+/** Parts of a provider's data with a clock each; `find_key`, `set_clocks` and `move_area_clocks` name all of them. */
 const areas = ['catalog', 'dates', 'people', 'money', 'school'] as const;
 export type Area = (typeof areas)[number];
 /** Not empty: a lock that moves no area's clock would move all of them. */

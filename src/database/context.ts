@@ -5,10 +5,7 @@ import type { Language } from '../core/reference/language.ts';
 import type { KeyProfile } from '../core/api-key.ts';
 import type { Settings } from '../core/settings.ts';
 
-/**
- * The clock of each area of a tenant's data, and the version of the data that all tenants share, with the start time of
- * the database server. ETags and cache keys contain those of the areas that a list reads.
- */
+/** The clock of each area and of shared data, with the server's start time; ETags contain those that a list reads. */
 export type Versions = Record<Area | 'shared', string>;
 
 /** Facts that earlier pages of a query established, valid for one version of the areas that it reads. */

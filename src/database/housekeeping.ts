@@ -13,10 +13,7 @@ export type Task = {
   table: string;
   /** Days until a row is deleted, or the variable with them. */
   days: number | string;
-  /**
-   * Deletes at most `$2` rows, each by at least `$1` days too old. Without an index or
-   * the order of the primary key it reads the whole table every hour: for a small one, or where it is off by default.
-   */
+  /** Deletes at most `$2` rows, each at least `$1` days too old; without an index it reads the table every hour. */
   statement: string;
 };
 
@@ -103,10 +100,7 @@ export const coreTasks: Task[] = [
   },
 ];
 
-/**
- * Deletes the rows of a task that are older than `days`, in batches. One process of many does it: where another one has
- * the lock, it goes on and this one ends. Returns the number of deleted rows.
- */
+/** Deletes rows older than `days` in batches, unless another process does; returns their number. */
 export async function deleteOld(
   database: Pick<Database, 'exclusively'>,
   { table, statement }: Task,

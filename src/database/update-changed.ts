@@ -7,10 +7,7 @@ type Values<T extends PgTable> = { [K in keyof T['$inferInsert']]?: T['$inferIns
 
 /** The member of a transaction by which items are updated. */
 export type UpdateChanged = {
-  /**
-   * Updates the rows in which one of the columns has another value, `updated_at` included, and returns how many those
-   * are; undefined values are left out.
-   */
+  /** Updates the rows that have another value, and their `updated_at`; returns how many. Skips undefined values. */
   // eslint-disable-next-line @typescript-eslint/no-generated-empty-object-type -- it resolves to the columns of `table`
   updateChanged<T extends PgTable>(table: T, where: SQL, values: Values<T>, now: string): Promise<number>;
 };

@@ -4,10 +4,7 @@ import { getErrorCode, sleep, randomName } from './files.ts';
 
 const { O_RDONLY, O_WRONLY, O_NONBLOCK } = fs.constants;
 
-/**
- * The kernel counts the database's users: each of our processes keeps this named pipe open for writing, and the watchdog
- * reads end-of-file once the last of them has ended, even by SIGKILL. Child processes do not inherit it (close-on-exec).
- */
+/** Named pipe that each process keeps open: the watchdog reads its end once the last one has ended, even by SIGKILL. */
 const pipePath = (home: string) => path.join(home, 'users');
 
 function openUsersPipe(home: string, flags: number) {

@@ -28,10 +28,7 @@ declare module 'fastify' {
   }
 }
 
-/**
- * Logs one line for each response, or only for those from status 400 and aborted requests; of refused ones a sample. A line contains names of
- * fields and codes, never values, URLs, headers or bodies.
- */
+/** Logs each response, or errors and aborted requests alone; never values, URLs, headers or bodies. */
 export function logRequests(app: FastifyInstance, mode: RequestLogMode) {
   app.decorate('mayLogRefusal', mode === 'off' ? () => false : sampleRefusals(app));
   if (mode === 'off') return;

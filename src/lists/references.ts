@@ -13,10 +13,7 @@ export type References = ReturnType<typeof defineReferences>;
 /** Checks of fields that name other items: by the column with their ids, or by a function. */
 export type ReferenceChecks<B> = { [K in keyof B]?: PgColumn | Check<NonNullable<B[K]>> };
 
-/**
- * Declares the fields of a body that name other items, in the order of the schema: by the column with the ids of the
- * provider's rows (of all rows in a table without a provider), or by a check.
- */
+/** Declares the fields of a body that name other items, by the column of their ids or by a check. */
 export function defineReferences<B>(fields: ReferenceChecks<B>) {
   const checks = Object.entries<PgColumn | Check<never> | undefined>(fields).flatMap(([name, one]) =>
     one === undefined ? [] : [[name, (is(one, PgColumn) ? createRowCheck(one) : one) as Check<unknown>] as const],

@@ -8,10 +8,7 @@ import { componentDescription, member, named, NamedObject, OneOf, UpperCode } fr
 
 type Country = { id: number; title: Label };
 
-/**
- * Countries by two-letter code, in the order of the interface specification. Ids are ISO 3166-1 numeric, except Kosovo and
- * the Netherlands Antilles. Not from Intl, whose names change with the version of Node.
- */
+/** Countries in the order of the specification, with ISO 3166-1 ids except Kosovo and the Netherlands Antilles. */
 export const countries = new Map<string, Country>(
   (entries as [string, number, string, string][]).map(([code, id, en, no]) => [code, { id, title: { en, no } }]),
 );

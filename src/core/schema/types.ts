@@ -250,10 +250,7 @@ function toUpdateField({ default: fallback, ...field }: TSchema): TSchema {
 
 type CustomPropertyValues = Record<string, string | null>;
 
-/**
- * Merges an update into stored properties; null values remove their keys. An undefined input changes nothing, a null
- * input removes all. Returns null if none is left; throws if there are more than 200.
- */
+/** Merges an update into stored properties, of which null removes one or all; null if none is left. Throws at 201. */
 export function mergeCustomProperties(
   stored: CustomPropertyValues | null,
   input: CustomPropertyValues | null | undefined,

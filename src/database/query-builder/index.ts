@@ -16,10 +16,7 @@ export type RowStatement<Row> = (
   maxBytes: number,
 ) => Promise<{ rows: Row[]; bytes: number } | undefined>;
 
-/**
- * Prepares a select whose rows come as composite literals, which a compiled function decodes. Worth: 3 to 14 percentage
- * points of pgbench's rate for cold lists, `npm run bench -- --only lists` (docs/explain/measurements.md).
- */
+/** Prepares a select whose rows are composite literals: 3 to 14 points of pgbench's rate for cold lists. */
 export function prepareRows<Row>(query: Select<Row>, { maxRows }: { maxRows: number }): RowStatement<Row> {
   const { sql, params } = query.toSQL();
   const { fields, joinsNotNullableMap } = query.prepare('') as unknown as PrivateMembers;

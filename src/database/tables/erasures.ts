@@ -2,10 +2,7 @@ import { boolean, foreignKey, index, pgTable, primaryKey, text } from 'drizzle-o
 import { id, instant, operational, reference } from './columns.ts';
 import { providers } from './providers.ts';
 
-/**
- * Erased persons, and erased providers by rows without a user, by ids and times alone. A backup may be older: these are
- * erased again when it is restored. No foreign keys, since the rows outlive what they name.
- */
+/** Ids and times of erasures, repeated when an older backup is restored; no foreign keys, since the rows go. */
 export const erasures = pgTable(
   'erasures',
   {

@@ -130,10 +130,7 @@ export const outbox = pgTable(
     refusedAddressId: reference(),
     /** Interest in a course, which has its recipient. No foreign key: it may be deleted. */
     interestId: reference(),
-    /**
-     * The person whom a notice about a participant named, once another one has the place. No foreign key: it may be a
-     * place without a name.
-     */
+    /** The person whom a notice named, once another one has the place. No foreign key: the place may have no name. */
     namedUserId: reference(),
     /** Whether the place or status whose end a mail tells was confirmed; null for a mail of an earlier version. */
     endsPlace: boolean(),
@@ -145,10 +142,7 @@ export const outbox = pgTable(
     attempts: integer().notNull().default(0),
     /** Error of the last attempt, in one line. */
     lastError: personal(text()),
-    /**
-     * What the last failed attempt was about: the refused recipient, the refused message, or another cause of this mail's
-     * own. A refused message stays one. Null if the mail server itself failed, and for a failure of an earlier version.
-     */
+    /** Cause of the last failed attempt; null if the mail server itself failed, and for one of an earlier version. */
     failure: operational(text({ enum: failures })),
     /** When it was sent, or written to a file. */
     sentAt: instant(),

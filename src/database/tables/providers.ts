@@ -139,10 +139,7 @@ export const catalogNames = pgTable(
 
 const areaClock = () => instant().notNull().default(currentTime);
 
-/**
- * One row per provider: the lock that each write takes first, and the source of its timestamp. Each area's clock is the
- * timestamp of its last write, for ETags and cache keys.
- */
+/** The lock that each write takes first and the source of its timestamp, with the last write of each area. */
 export const providerState = pgTable(
   'provider_state',
   {

@@ -9,10 +9,7 @@ export type ListLimits = { atOnce: number; waitMs: number };
 export const createListLimiter = (limits: ListLimits | undefined) =>
   limits ? createKeyedQueue({ slots: limits.atOnce, waiting: 1_000, waitMs: limits.waitMs }) : null;
 
-/**
- * Limits concurrent list queries, fair by tenant. Runs as a callback hook before the handler starts, since V8 promotes
- * pending handler promises to its old generation, which retains their rows. Aborted requests are skipped.
- */
+/** Limits concurrent lists, fair by tenant, as a callback hook: V8 would retain rows of pending promises. */
 export function acquireSlot(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) {
   const { limiter, acceptGate } = request.server.listCache;
   if (!limiter) {

@@ -47,10 +47,7 @@ const getPlugins = (command: Command): unknown =>
 export const readEnvironment = ({ plugins }: Pick<Options, 'plugins'>, overrides: NodeJS.ProcessEnv = {}) =>
   readConfig({ ...process.env, ...overrides }, plugins);
 
-/**
- * Runs `work` with a migrated database, prints its result and closes the database. Starts an existing embedded database
- * if needed but creates none: with a wrong environment the command would silently run on an empty one.
- */
+/** Runs `work` with a migrated database; starts an embedded one but creates none, on which it would silently run. */
 export async function run(
   options: Options,
   work: (context: CommandContext) => Promise<CommandResult>,

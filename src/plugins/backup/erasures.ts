@@ -102,10 +102,7 @@ export function erasuresJobs({ config, database, log }: JobContext): Job[] {
   return [{ name, intervalMs: 10_000, run }];
 }
 
-/**
- * Appends to the list of a folder, each time it is called, the erasures that it does not have: all to a deleted one.
- * `createsEmpty`: without erasures an empty one is made.
- */
+/** Appends the erasures that the list of a folder does not have; `createsEmpty` makes an empty one. */
 export function createErasuresWriter({ pool }: Pick<Database, 'pool'>, folder: string, { createsEmpty = false } = {}) {
   let since = '-infinity';
   let written: Set<string> | undefined;

@@ -6,10 +6,7 @@ const weeklyKept = 8;
 
 type BackupKind = 'nightly' | 'manual';
 
-/**
- * Such as `booking-nightly-1f3a90c2-2026-11-03T02-15-00Z.zip`: names of a database sort by time, and have no
- * character that a file system refuses. `database` is of `readDatabaseId`.
- */
+/** Names a backup, as `booking-nightly-1f3a90c2-2026-11-03T02-15-00Z.zip`; the names of a database sort by time. */
 export const backupName = (at: Date, kind: BackupKind, database: string) =>
   `booking-${kind}-${database}-${at.toISOString().slice(0, 19).replaceAll(':', '-')}Z.zip`;
 

@@ -61,10 +61,7 @@ export async function assertWhole(file: string) {
     throw new Problem('invalid', `${file} is damaged: its bytes differ from its checksum, or its end is missing`);
 }
 
-/**
- * Passes a table to `target`, and compares its rows and digest with the manifest. Returns the sequence of its ids where
- * their next one is not above all rows.
- */
+/** Passes a table to `target`, compares it with the manifest, and returns the sequence if its next id is too low. */
 export async function transferTable({ manifest, readTable }: OpenBackup, table: BackupTable, target: Writable) {
   // Some roles have ids that are not of their sequence.
   const sequence = manifest.sequences.find(({ name }) => name === `${table.name}_id_seq` && name !== 'roles_id_seq');

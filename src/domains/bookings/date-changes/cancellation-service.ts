@@ -147,10 +147,7 @@ const toPeople = (concerned: Leaving[]) => ({
   left: toIds(concerned.filter((one) => !isLeaving(one))),
 });
 
-/**
- * Credits and informs the participants of the next bookings. Nobody joins a canceled date, so bookings keep their order.
- * Undefined if the date was reopened since the batch before, which deletes the cancellation.
- */
+/** Credits and informs the next bookings, whose order stays; undefined if the date was reopened meanwhile. */
 async function cancelBatch(w: SchoolWrite, id: number): Promise<CancellationRow | undefined> {
   const { tx, now } = w;
   const [found] = await tx

@@ -48,10 +48,7 @@ async function deleteDatesOfCourse(w: WriteCtx, courseId: number, exists?: boole
   return { mayLeaveSome, hasDeletedDates: rowCount !== 0 };
 }
 
-/**
- * Deletes a course and its dates without participants, and returns its id. Throws if an upcoming date has participants.
- * The course is deleted before those who wait leave, so that nobody books meanwhile; a second call continues.
- */
+/** Deletes a course, then its dates without participants, so that nobody books; a second call continues. */
 export function deleteCourse(ctx: Ctx, id: number): Promise<number> {
   const course = matchCourse(ctx, id);
   return writeInBatches(ctx, ['catalog', 'dates', 'people', 'money'], async (w, isFirst) => {

@@ -60,10 +60,7 @@ export async function deregisterWithMails(
   return leaving;
 }
 
-/**
- * Ends the next due offers of dates that are deleted. Deregisters the next ones who wait there, with a mail and a credit
- * of what is unpaid; nobody moves up. Returns true if others may be left.
- */
+/** Ends due offers of deleted dates and deregisters who waits, with mail and credit; true if others may be left. */
 export async function endWaiting(w: WriteCtx, dates: SQL | undefined) {
   const limit = await endDueHoldsOfDates(w, dates);
   const waits = eq(participants.statusId, participantStatus.waiting);

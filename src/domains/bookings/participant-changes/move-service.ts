@@ -45,10 +45,7 @@ export const moveParticipant = (ctx: Ctx, id: number, { dry_run = false, ...body
 
 type Moving = Pick<ParticipantRow, 'id' | 'userId' | 'statusId' | 'heldFor' | 'courseDateId' | 'bookingId'>;
 
-/**
- * Moves participants who have not left to another date, and promotes the waiting lists of theirs. Throws, with an error
- * for each, if one of them cannot be booked there. Returns the date.
- */
+/** Moves participants to another date and promotes the waiting lists of theirs; throws an error for each who cannot. */
 export async function moveParticipants(
   w: WriteCtx,
   rows: Moving[],

@@ -43,10 +43,7 @@ export async function promoteWaitingLists(w: SchoolWrite, courseDateIds: number[
 
 type Leaving = Pick<typeof participants.$inferSelect, 'id' | 'statusId' | 'courseDateId'>;
 
-/**
- * Promotes the waiting lists that participants left, or on whose dates they had a seat; `leaving` has their former
- * states. The rest of a group that waits together may have room without one of it.
- */
+/** Promotes the waiting lists of those who left, whose group may have room now; `leaving` has the former states. */
 export async function promoteAfterLeaving(w: SchoolWrite, leaving: Leaving[]) {
   const waiting = leaving.filter(({ statusId }) => statusId === participantStatus.waiting);
   const ids = new Set(waiting.length === 0 ? [] : toIds(await findGrouped(w, toIds(waiting))));
@@ -117,10 +114,7 @@ const lapses: Cause[] = ['lapse', 'lapseAgain', 'decline', 'declineAgain'];
 /** Acts of the person on a page that shows the result. */
 const own: Cause[] = ['accept', 'decline', 'declineAgain'];
 
-/**
- * Writes the states after these changes, with their events, the mails to participants, and notices and credits of those
- * who leave, which is free of charge.
- */
+/** Writes these states with their events and mails, and the notices and free credits of those who leave. */
 export async function changeStates(w: SchoolWrite, changes: StateChange[]) {
   if (changes.length === 0) return;
   const planned = changes.map((change) => {
@@ -181,10 +175,7 @@ const intervalMs = 2_000;
 /** Schools whose offers end at once, which wait in the queue of writes. */
 const maxSchools = 100;
 
-/**
- * Ends the due offers of all schools. Each process runs it: one that finds those of a school ended by another writes
- * nothing. A school that is locked delays no other one.
- */
+/** Ends the due offers of all schools in each process; one that is locked delays no other. */
 export function dueHoldsJob(database: Database, log: Pick<Log, 'warn'>): Job {
   const busy = new Set<number>();
   const run = async (signal: AbortSignal) => {

@@ -86,10 +86,7 @@ export const nextFirst = (isOver: SQL, startsAt: PgColumn) => [
 
 export type DateWithGatherings<D> = Omit<D, 'gatherings'> & { courseDateId: number; gatherings: ShownGathering[] };
 
-/**
- * Dates of a calendar with their gatherings in order of time: of all dates at most `max`, the next ones, then the latest.
- * A date whose gatherings are all left out is left out.
- */
+/** Dates with their gatherings in order of time, at most `max`: the next ones, then the latest; none without any. */
 export async function withNextGatherings<D extends { courseDateId: number }>(
   ctx: Pick<Ctx, 'db' | 'providerId'>,
   dates: D[],

@@ -173,10 +173,7 @@ export async function needsNewGatherings(w: WriteCtx, before: Span & { id: numbe
   return (await w.tx.$count(gatherings, matchDate(w, before.id, isWithin, staysOutside))) > 0;
 }
 
-/**
- * Moves the gatherings of a course date along with it: where both days move by the same number of days, those within
- * the old days; where the times change, those that had the old ones.
- */
+/** Moves gatherings within the old days where both days move equally, and those of the old times with the times. */
 async function moveGatherings(w: WriteCtx, before: Span & OwnerDate, after: Span & OwnerDate): Promise<void> {
   const { gatheringAt, gatheringEndAt } = gatherings;
   const moved = countMovedDays(before, after);

@@ -93,10 +93,7 @@ function tooManyMails() {
   });
 }
 
-/**
- * Ends the earlier links of a person with a new e-mail address, or with places that were another person's
- * (`participantIds`), and mails open offers again.
- */
+/** Ends earlier links of a person with a new e-mail or new places (`participantIds`), and mails open offers again. */
 export const replaceOfferLinks = (
   { providerId, tx, now }: WriteCtx,
   userId: number,

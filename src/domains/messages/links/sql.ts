@@ -18,10 +18,7 @@ const ofLink = endsAt({
   participantId: sql.raw(':participantId'),
 });
 
-/**
- * Stores the link of a booking, or of its participant, in place of those of earlier mails; none once the course is over.
- * The links of all attempts of a mail are one row. `replaces` is which others it replaces.
- */
+/** Stores the link of a booking or participant for all attempts of a mail, instead of those that `replaces` says. */
 export const storeLink = statement(
   'store_booking_link',
   {

@@ -59,10 +59,7 @@ export const location = 'join locations l on l.provider_id = d.provider_id and l
 const isMarked = (date: string) => `select from date_notices n
       where n.provider_id = ${date}.provider_id and n.course_date_id = ${date}.id and n.kind = 'reminder'`;
 
-/**
- * Dates whose participants are to be reminded, the next first, without those of schools that are closed or being
- * deleted. Reads only dates that start within the days of the school, by their index: `offset 0` keeps this order.
- */
+/** Dates to remind of, the next first, by the index that `offset 0` keeps; without closed schools. */
 export const findDatesToRemind = statement(
   'find_dates_to_remind',
   {
@@ -179,10 +176,7 @@ const wasNotified = (recipient: string) => wasNotifiedSql(`${recipient} and ${wa
 const isTold = (recipient: string) => `(${isMailOnSql(':providerId', `'date_changed'`)} or ${wasNotified(recipient)})`;
 const isInvolved = `p.provider_id = :providerId and p.course_date_id = :courseDateId and p.status_id in (${seatStatuses.join(', ')})`;
 
-/**
- * Queues mails to the participants with a seat of a course date, and one to the booker of places without names, and to one
- * who had a receipt and is none of the participants. Persons who had a mail about the date get one whatever the switch.
- */
+/** Queues mails about a changed date; persons who had a mail about it get one whatever the switch. */
 export const queueDateChanges = statement(
   'queue_mails_of_changed_date',
   { takes: { providerId: 'int', courseDateId: 'int', now: 'moment', before: 'text' } },

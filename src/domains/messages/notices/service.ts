@@ -19,10 +19,7 @@ type Changes = {
   courseDateIds?: number[];
 };
 
-/**
- * Queues the notices to the school that a write causes, by its switches and the locations of the dates. Call it at the end of each
- * write that books participants, takes them off a date or changes seats, once waiting lists are promoted.
- */
+/** Queues notices to the school, at the end of each write that changes places or seats, behind promotions. */
 export async function queueNotices(
   { providerId, tx, now }: SchoolWrite,
   { booked = [], canceled = [], moved = [], courseDateIds = [] }: Changes,

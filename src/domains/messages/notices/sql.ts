@@ -28,10 +28,7 @@ const isUnderMinimum = `d.num_confirmed + d.num_overbooked < d.capacity_min and 
 const isWarned = `l.notification_days > 0
       and timezone(d.zone, ${currentTimeSql})::date between d.deadline_at - ${notificationDaysSql('l')} and d.deadline_at`;
 
-/**
- * Queues the notices of participants, about their date unless one is named, and those of dates that are queued once: full
- * (until it is not full), budget and under_minimum. Places of a booking without names are one notice.
- */
+/** Queues notices of participants, one for places without names, and those that a date causes once. */
 export const queueNotices = statement(
   'queue_notices',
   {

@@ -94,10 +94,7 @@ export const returnToVouchers = statement(
     select :providerId, voucher, :creditId, -amount, :now from :returned`,
 );
 
-/**
- * The lines that name a participant, of the booked course or of differences, and the credits of those lines, which have
- * the line as their source; the newest line first.
- */
+/** The lines that name a participant and their credits, which have the line as their source; the newest line first. */
 export const findPriceLines = statement(
   'find_price_lines',
   {

@@ -25,10 +25,7 @@ const paidByPayments = sql<string>`(
 /** True for an order of which money or vouchers paid a part. */
 export const isPartlyPaid = sql<boolean>`(${paidByPayments} <> 0 or ${paidByVouchers} <> 0)`;
 
-/**
- * The outstanding balance of the row of `orders`; negative for what the school owes. Of a credit this is the part that
- * neither lowers the balance of the first order nor returns to a voucher.
- */
+/** The balance of the row of `orders`, negative for what the school owes; of a credit, what it does not settle. */
 export const due = sql<string>`(
   orders.total_before_discounts - orders.total_discounts + orders.total_vat - ${paidByVouchers} - ${paidByPayments}
   + case when orders.kind = 'credit' then orders.credit_applied else -(

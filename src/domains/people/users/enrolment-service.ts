@@ -103,10 +103,7 @@ function toBases(name: string) {
   return base === undefined ? [name] : [name, base];
 }
 
-/**
- * A username is the e-mail, or if that is shared, `<e-mail>_<first>_<last>` folded, with a number from 2 on if that is
- * taken. `free` holds the free numbers of each user with a shared e-mail, in their order.
- */
+/** Assigns the e-mail, or if shared, `<e-mail>_<first>_<last>` folded with the next of the `free` numbers. */
 export function assignUsernames(newUsers: NewUser[], free: FreeNumbers[]) {
   const taken = new Set(newUsers.filter(({ isShared }) => !isShared).map(toBaseName));
   let shared = 0;

@@ -63,10 +63,7 @@ async function readFigures(db: Reader, statement: SQL): Promise<CountedItem[]> {
     .orderBy(sql`r.provider_id`, sql`r.id`);
 }
 
-/**
- * The amount by which credits reduce the amount due of their orders: at most the part of them that is neither returned
- * nor refunded, and no less as long as something is due.
- */
+/** What credits reduce their orders by: at most what is not returned, and all as long as that is due. */
 export const creditCheck: Check = {
   items: 'orders',
   table: orders,

@@ -133,10 +133,7 @@ function toSearched({ providerId, userId, orders }: Person, user?: User) {
   return { providerId, searched: { id: userId, orders, ...texts }, orders };
 }
 
-/**
- * Deletes what repeats the data of the person, and clears the personal columns of the participants, orders and customers.
- * Returns the numbers of changed rows, and the names of the deleted mails.
- */
+/** Deletes and clears the person's data; returns the numbers of changed rows and the names of deleted mails. */
 async function eraseItems(
   tx: Tx,
   now: string,

@@ -113,10 +113,7 @@ async function merge<Counts extends Record<string, number>>(
 const isAnswerAbout = (resource: Resource) =>
   `jsonb_path_exists(answer, '${aboutItem(resource)})', jsonb_build_object('id', :id::bigint))`;
 
-/**
- * Replaces the merged one in a slice of the stored answers, of those that the search found and later ones, so that the
- * repetition of a request shows the one that stays. Returns the number of answers.
- */
+/** Replaces the merged one in a slice of stored answers, found and later ones; returns their number. */
 async function replaceInAnswers(
   { resource, read }: Pick<Kind<object>, 'resource' | 'read'>,
   w: WriteCtx,

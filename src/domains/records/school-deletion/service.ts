@@ -40,10 +40,7 @@ type SchoolDatabase = Pick<Database, 'db' | 'pool' | 'write' | 'writeShared' | '
 type Deletion = { database: SchoolDatabase; providerId: number; limit: number };
 type DeletionOptions = { keepOrders?: boolean; batchSize?: number; tables?: TenantTable[] };
 
-/**
- * Deletes all rows of a provider in every table, in transactions of at most 1,000 rows; a second call continues after a
- * crash. `keepOrders` keeps what invoices need. Returns the number of deleted rows.
- */
+/** Deletes a provider's rows, but those that `keepOrders` keeps, in transactions; a second call continues. */
 export async function deleteSchool(
   database: SchoolDatabase,
   providerId: number,

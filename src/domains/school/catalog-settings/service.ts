@@ -130,10 +130,7 @@ const onlyChanged = (values: Record<string, unknown>, defaults: Record<string, u
 
 const orNull = (text: string | null | undefined) => (text === undefined ? undefined : text?.trim() ? text : null);
 
-/**
- * Sets `updated_at` of the dates that show a changed URL or title of their course, deleted ones too; returns false if
- * there are none. A date with a title of its own shows the URL alone, and that only with a catalog.
- */
+/** Sets `updated_at` of dates, deleted ones too, that show a changed URL or title; false if there are none. */
 export async function touchDatesOfCourse(w: WriteCtx, courseId: number, shown: 'url' | 'title') {
   const isUrlShown = shown === 'url' && (await hasCatalog(w, w.tx));
   const affected = isUrlShown ? undefined : isNull(courseDates.title);

@@ -55,10 +55,7 @@ const pollMs = 1_000;
 const cutOffMs = 5_000;
 export const stopMs = 8_000;
 
-/**
- * Sends mails from the outbox until it is stopped. A mail is claimed, sent and marked as sent in separate transactions,
- * so a crash in between sends it twice (at-least-once delivery).
- */
+/** Claims, sends and marks mails in separate transactions, so that a crash sends one twice (at-least-once delivery). */
 export function startMail(options: MailOptions) {
   const { database, transport, log } = options;
   const endings = createEndings(options);

@@ -88,10 +88,7 @@ async function collectDigest(on: Queryable, claimed: ClaimedMail): Promise<Attem
 export const waitForDigest = (on: Queryable, claimed: ClaimedMail) =>
   awaitDigest(on, { ...claimed, seconds: awaitSeconds });
 
-/**
- * A notice, or a digest with it. `name` is that of the message id: another one for other notices, since mail programs
- * hide a second message of one id.
- */
+/** A notice or digest, with a message id of its own for other notices: mail programs hide a second one. */
 export const prepareNotice: Prepare = async ({ database: { unlocked }, settings }, stored, claimed) => {
   const { providerId, id } = stored;
   const [notice] = await loadNotices(unlocked, providerId, [id]);

@@ -174,10 +174,7 @@ async function toMessage({ ctx, cache }: Delivery, { payload }: ClaimedWebhook, 
   return { id, type, timestamp: at, data: { ...data, ...(item === undefined ? {} : { item }) } };
 }
 
-/**
- * Disables a webhook while it has this lease, unless its settings have changed since the attempt. Notifies the
- * school by its e-mail for administration, or its administrators without one.
- */
+/** Disables a webhook with this lease, unless its settings changed, and notifies the school or its administrators. */
 const disableWebhook = (ctx: Ctx, { id, updatedAt, token }: ClaimedWebhook, reason: 'gone' | 'failing') =>
   ctx.write(['school'], async ({ tx, now }) => {
     const isUnchanged = sql`${webhooks.updatedAt} = ${updatedAt}::timestamptz`;

@@ -21,10 +21,7 @@ const failingSlots = slots / 2;
 const slowSlots = 8;
 const pauseSeconds = { databaseUnavailable: 5, otherError: 60 };
 
-/**
- * Delivers the events of the change feed to the schools' webhooks until it is stopped. A webhook is leased, its messages
- * are sent and marked one by one, so a crash repeats at most the one in flight.
- */
+/** Sends and marks the messages of leased webhooks one by one, so that a crash repeats at most one. */
 export function startWebhooks({ database, settings, policy, log }: WebhookOptions) {
   const on = database.unlocked;
   const audited = database.withAudit({ actor: 'server', actorId: null, action: 'webhook delivery' });

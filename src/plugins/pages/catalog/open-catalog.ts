@@ -13,10 +13,7 @@ import { createPaths, createUrls } from './view.ts';
 
 export type CatalogOptions = Services & { hasPersonalPages: boolean; lookup: SchoolLookup; isOwnHost: boolean };
 
-/**
- * A preParsing hook that finds the catalog of a request, by the slug in the path or by the host name; a former slug
- * redirects. Names that no catalog had lately are counted by address first.
- */
+/** Finds the catalog by slug, of which a former one redirects, or host name; counts unknown names by address. */
 export function openCatalog(options: CatalogOptions) {
   const { database, settings, countRequest, hasPersonalPages, lookup, isOwnHost } = options;
   const limit = limitByAddress(countRequest);

@@ -49,10 +49,7 @@ export async function loadDemoAtStart({ config, database, log }: StartContext): 
   };
 }
 
-/**
- * Returns the demo school's key, or null if the database has providers. The key file is written before the commit, so
- * that a crash leaves an unused key instead of a school whose key nobody has.
- */
+/** Returns the demo school's key, stored before the commit, so that a crash leaves no school without a known key. */
 function createDemo(config: Config, database: Database): Promise<string | null> {
   return loadDemo(database, toSettings(config), () => {
     const key = newApiKey();
