@@ -8,7 +8,7 @@ import { registerErrorFormat, formatLegacyError } from '../http/errors/error-han
 import { methodNotAllowed } from '../http/errors/method-not-allowed.ts';
 import { coerceRequests } from '../http/parsing/request-coercion.ts';
 import { t } from '../core/schema/types.ts';
-import { LegacyCourseBody } from '../domains/courses/courses/body-schema.ts';
+import { LegacyCourseBody } from '../domains/courses/courses/fields.ts';
 import { createCourse } from '../domains/courses/courses/service.ts';
 import { SchoolBody } from '../domains/school/schools/body-schema.ts';
 import { LegacySchool } from '../domains/school/schools/schema.ts';

@@ -54,10 +54,10 @@ export function fieldsOf<Row, Relations = unknown>() {
       return { column, to, input: input as I, imported, shown: access(shown), read };
     }
     return Object.assign(field, byKind(field) as ByKind, {
-      /** A value that no column holds as answers show it; bodies with an input take it. */
+      /** A value that no column holds as answers show it; bodies with an input take it. Only `item` needs `read`. */
       value: <S extends TSchema, I extends TSchema | undefined = undefined>(
         shown: S,
-        read: Read<Static<S>>,
+        read?: Read<Static<S>>,
         input?: I,
       ): Field<I, S> => ({ ...{ input: input as I, imported: undefined, shown: access(shown), read } }),
     });
@@ -80,6 +80,11 @@ const define =
     <F extends Fields>(fields: F, { answer = '', body = '' } = {}) => {
       const inputs = select(fields, 'input', body) as Without<Inputs<F>, never>;
       const members = select(fields, 'shown', answer);
+      /** The schema of an item with all members but `omitted`. */
+      function schema<O extends keyof F = never>(name: string, omitted: O[] = []) {
+        const entries = Object.entries(members).filter(([one]) => !omitted.includes(one as O));
+        return t.NamedObject(name, Object.fromEntries(entries) as Without<Shown<F>, O>);
+      }
       return {
         /** The fields of import files. */
         imported: select(fields, 'imported', ''),
@@ -99,13 +104,12 @@ const define =
           type Changed = Inputs<{ [K in keyof F]: K extends keyof X ? Field<X[K]> : F[K] }>;
           return t.NamedObject(name, t.partialUpdate(properties as Without<Changed, never>), options);
         },
-        /** The schema of an item with all members but `omitted`, and the function from a row to such an item. */
-        item<O extends keyof F = never>(name: string, omitted: O[] = []) {
-          const entries = Object.entries(members).filter(([one]) => !omitted.includes(one as O));
-          const schema = t.NamedObject(name, Object.fromEntries(entries) as Without<Shown<F>, O>);
-          type Item = Static<typeof schema>;
-          type ToItem = (row: Row, relations: Relations, ctx: Ctx) => Item;
-          return [schema, compileItem(fields, Object.keys(schema.properties)) as ToItem] as const;
+        schema,
+        /** `schema` and the function from a row to such an item. */
+        item<O extends keyof F = never>(...args: Parameters<typeof schema<O>>) {
+          const item = schema(...args);
+          type ToItem = (row: Row, relations: Relations, ctx: Ctx) => Static<typeof item>;
+          return [item, compileItem(fields, Object.keys(item.properties)) as ToItem] as const;
         },
       };
     };
@@ -141,7 +145,10 @@ function writtenField<I extends TSchema>(column: PgColumn, input: I, to?: string
 const imported = (column: PgColumn, schema: TSchema): Field<undefined, undefined> => ({
   ...{ column, input: undefined, imported: schema, shown: undefined },
 });
-const written = Object.assign(writtenField, byKind(writtenField) as ByKind<false>);
+const written = Object.assign(writtenField, byKind(writtenField) as ByKind<false>, {
+  /** A field of bodies alone that no column holds. */
+  value: <I extends TSchema>(input: I): Field<I, undefined> => ({ input, imported: undefined, shown: undefined }),
+});
 
 const isMoment = (column: PgColumn) => column.getSQLType().startsWith('timestamp');
 

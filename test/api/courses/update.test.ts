@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { CourseBody, CourseChange } from '../../../src/domains/courses/courses/body-schema.ts';
+import { CourseBody, CourseChange } from '../../../src/domains/courses/courses/fields.ts';
 import { addCategory, categorizeCourse } from '../../../src/domains/courses/courses/category-service.ts';
 import { addDate } from '../../support/dates.ts';
 import { createCustomer, createProduct, write } from '../../support/orders.ts';

@@ -7,7 +7,7 @@ import { AdminUserBody } from '../../../src/domains/school/admin-users/body-sche
 import { BookingBody, ParticipantBody } from '../../../src/domains/bookings/booking/body-schema.ts';
 import { detailedOrderTitle } from '../../../src/core/date-format.ts';
 import { CourseDateBody } from '../../../src/domains/bookings/date-changes/body-schema.ts';
-import { CourseBody } from '../../../src/domains/courses/courses/body-schema.ts';
+import { CourseBody } from '../../../src/domains/courses/courses/fields.ts';
 import { CustomerBody } from '../../../src/domains/people/customers/fields.ts';
 import { GatheringField } from '../../../src/domains/courses/gatherings/body-schema.ts';
 import { InstructorBody } from '../../../src/domains/courses/instructors/fields.ts';

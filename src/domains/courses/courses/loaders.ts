@@ -5,7 +5,8 @@ import { categories, courseCategories } from '../../../database/tables/catalog.t
 import { omitColumns } from '../../../database/tables/columns.ts';
 import * as tables from '../../../database/tables/courses.ts';
 import { batchLoader, matchesKeys } from '../../../lists/loaders.ts';
-import { descriptionMembers, type CourseRow } from './schema.ts';
+import type { CourseRow } from './fields.ts';
+import { descriptionMembers } from './schema.ts';
 
 export const fetchDescriptionLanguages = batchLoader((ctx, keys) =>
   ctx.db

@@ -5,7 +5,7 @@ import { itemRoutes } from '../../../http/item-routes.ts';
 import { listRoute } from '../../../http/list-cache/index.ts';
 import { toKey, type InputAliases } from '../../../http/parsing/input-aliases.ts';
 import { responses, send } from '../../../http/responses.ts';
-import { CourseBody, CourseChange } from './body-schema.ts';
+import { CourseBody, CourseChange } from './fields.ts';
 import { courseItem, courseList } from './list.ts';
 import { CourseReference, descriptionMembers, Duration, toDurations } from './schema.ts';
 import { courseReferences, createCourse, updateCourse, getCourse } from './service.ts';

@@ -9,7 +9,7 @@ import { providerInclude } from '../../school/schools/provider-serializer.ts';
 import { fetchProducts } from '../products/loaders.ts';
 import { Product, toProduct } from '../products/fields.ts';
 import { fetchLabels, fetchTags } from '../tags/loaders.ts';
-import { Tag } from '../tags/schema.ts';
+import { Tag } from '../tags/fields.ts';
 import { fetchDescriptionLanguages, fetchEmbeddedCourses, fetchTranslations, fetchCategories } from './loaders.ts';
 import {
   Course,
@@ -18,8 +18,8 @@ import {
   toEmbeddedCourse,
   type CourseRow,
   type EmbeddedCourseRow,
-  type Texts,
-} from './schema.ts';
+} from './fields.ts';
+import type { Texts } from './schema.ts';
 
 const includeProducts = relation.include(
   member.open(Type.Array(Product)),

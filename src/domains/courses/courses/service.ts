@@ -11,7 +11,7 @@ import { touchDatesOfCourse } from '../../school/catalog-settings/service.ts';
 import { insertMainProduct, updateMainProduct } from '../products/service.ts';
 import { replaceTags, tagReferences } from '../tags/service.ts';
 import { assignAddresses, replaceAddress } from './address-service.ts';
-import { CourseBody, type CourseChange } from './body-schema.ts';
+import { CourseBody, type CourseChange } from './fields.ts';
 import { courseItem, courseList } from './list.ts';
 import { descriptionMembers } from './schema.ts';
 

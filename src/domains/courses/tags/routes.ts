@@ -3,8 +3,7 @@ import { Type } from '@sinclair/typebox';
 import { itemRoutes } from '../../../http/item-routes.ts';
 import { listRoute } from '../../../http/list-cache/index.ts';
 import { responses, send } from '../../../http/responses.ts';
-import { TagBody, TagChange } from './body-schema.ts';
-import { ListedTag } from './schema.ts';
+import { ListedTag, TagBody, TagChange } from './fields.ts';
 import { createTag, deleteTag, getTag, listTags, renameTag, tagFilters } from './service.ts';
 
 const tags = ['Courses'];

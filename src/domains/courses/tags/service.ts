@@ -1,6 +1,5 @@
 import { and, asc, eq, inArray, sql, type SQL } from 'drizzle-orm';
 import { Problem } from '../../../core/errors.ts';
-import { formatTimestamp } from '../../../core/timestamps.ts';
 import type { Ctx, WriteCtx } from '../../../database/context.ts';
 import * as catalog from '../../../database/tables/catalog.ts';
 import { campaignTags } from '../../../database/tables/campaigns.ts';
@@ -9,25 +8,20 @@ import { importRefs } from '../../../database/tables/imports.ts';
 import { replaceLinks } from '../../../lists/links.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
 import { defineTimestampFilters, type TimestampQuery } from '../../../lists/list-query.ts';
-import { matchFolded } from '../../../database/tables/columns.ts';
+import { matchFolded, omitColumns } from '../../../database/tables/columns.ts';
 import { foldText } from '../../../core/text.ts';
-import type { TagBody, TagChange, TagInput } from './body-schema.ts';
+import { toListedTag, type TagBody, type TagChange, type TagInput } from './fields.ts';
 import { visibleTags, type TagTable } from './loaders.ts';
 
 export const tagFilters = defineTimestampFilters(catalog.tags);
 
-const columns = {
-  id: catalog.tags.id,
-  title: catalog.tags.title,
-  updated_at: sql<string>`${catalog.tags.updatedAt}`.mapWith((at: string) => formatTimestamp(at)),
-};
+const columns = omitColumns(catalog.tags, ['providerId', 'createdAt']);
 
-const selectTags = (ctx: Ctx, condition: SQL | undefined) =>
-  ctx.db
-    .select(columns)
-    .from(catalog.tags)
-    .where(and(visibleTags(ctx), condition))
-    .orderBy(asc(catalog.tags.id));
+async function selectTags(ctx: Ctx, condition: SQL | undefined) {
+  const visible = and(visibleTags(ctx), condition);
+  const rows = await ctx.db.select(columns).from(catalog.tags).where(visible).orderBy(asc(catalog.tags.id));
+  return rows.map((row) => toListedTag(row, undefined, ctx));
+}
 
 /** All tags of the provider, without paging. */
 export const listTags = (ctx: Ctx, query: TimestampQuery) => selectTags(ctx, tagFilters.where(ctx, query));
@@ -47,7 +41,7 @@ export const createTag = (ctx: Ctx, { title }: TagBody) =>
       .values({ providerId: ctx.providerId, title, createdAt: now, updatedAt: now })
       .returning(columns);
     tx.auditItem(created!.id);
-    return { tag: created!, isNew: true };
+    return { tag: toListedTag(created!, undefined, ctx), isNew: true };
   });
 
 /** Renames a tag; throws if another has an equal title (folded). */

@@ -1,7 +1,7 @@
 import { t } from '../../../core/schema/types.ts';
 import { relation, type Loader } from '../../../lists/relations.ts';
 import { defineSerializer } from '../../../lists/serializer.ts';
-import { EmbeddedCourse } from '../../courses/courses/schema.ts';
+import { EmbeddedCourse } from '../../courses/courses/fields.ts';
 import { includeCourse } from '../../courses/courses/serializer.ts';
 import { includeParticipant } from '../../participants/participants/serializer.ts';
 import { fetchLineUsers, fetchRelations } from './loaders.ts';

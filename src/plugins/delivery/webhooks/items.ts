@@ -16,7 +16,7 @@ import { participantList } from '../../../domains/participants/participants/list
 import { paymentList } from '../../../domains/orders/payments/list.ts';
 import { School } from '../../../domains/school/schools/schema.ts';
 import { getSchool } from '../../../domains/school/schools/service.ts';
-import { ListedTag } from '../../../domains/courses/tags/schema.ts';
+import { ListedTag } from '../../../domains/courses/tags/fields.ts';
 import { findTag } from '../../../domains/courses/tags/service.ts';
 import { courseUserList } from '../../../domains/people/users/list.ts';
 

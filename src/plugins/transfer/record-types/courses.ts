@@ -1,26 +1,23 @@
 import { Type } from '@sinclair/typebox';
 import { toSlug } from '../../../core/catalog-urls.ts';
 import { Problem } from '../../../core/errors.ts';
-import { Html, Line, StoredMoment } from '../../../core/schema/types.ts';
+import { Html } from '../../../core/schema/types.ts';
 import { courseCategories, courseLabels, courseTags } from '../../../database/tables/catalog.ts';
 import { courses, courseTranslations, products } from '../../../database/tables/courses.ts';
 import { teachingLanguageCodes } from '../../../core/reference/courses.ts';
-import { CourseBody } from '../../../domains/courses/courses/body-schema.ts';
+import { importedCourse } from '../../../domains/courses/courses/fields.ts';
 import { assignImportedAddresses } from '../../../domains/courses/courses/address-service.ts';
 import { validateCrossFields, type CrossFields } from '../../../domains/courses/courses/service.ts';
 import { descriptionMembers } from '../../../domains/courses/courses/schema.ts';
-import { field, links, storedFields, withLast, type BulkRecordType, type Fields, type Item } from '../record-type.ts';
+import { field, links, storedFields, type BulkRecordType, type Fields, type Item } from '../record-type.ts';
 import { tableFields } from './table-fields.ts';
-
-const { Optional } = Type;
-const { properties } = CourseBody;
 
 /** A product; a course without any gets a main product with its own price. */
 const product: Item = {
   table: products,
   fields: tableFields(products, {
     courseId: null,
-    currency: { schema: properties.price_currency },
+    currency: { schema: importedCourse['price_currency']! },
     externalId: { name: 'id_external_system' },
   }),
 };
@@ -30,7 +27,7 @@ const translation: Item = {
   fields: Object.fromEntries(
     Object.entries(descriptionMembers).map(([name, column]) => [
       name,
-      field(courseTranslations[column], Optional(Html())),
+      field(courseTranslations[column], Type.Optional(Html())),
     ]),
   ),
 };
@@ -44,14 +41,7 @@ export const course: BulkRecordType = {
     among: 't.is_active and t.deleted_at is null',
     applies: ({ active, deleted_at: deletedAt }) => active !== false && deletedAt === undefined,
   },
-  fields: withLast(
-    {
-      ...storedFields(properties),
-      reference_internal: field(courses.referenceInternal, Optional(Line())),
-      deleted_at: field(courses.deletedAt, Optional(StoredMoment())),
-    },
-    ['reference_internal', 'customer_id', 'deleted_at'],
-  ),
+  fields: storedFields(importedCourse),
   derived: { slug: courses.slug, related_items_updated_at: courses.relatedItemsUpdatedAt },
   computed: { related_items_updated_at: 'v.created_at' },
   parts: {
