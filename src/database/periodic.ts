@@ -42,9 +42,7 @@ export function startJobs(jobs: Job[], log: Pick<Log, 'warn'>) {
 }
 
 /**
- * Runs a job now, unless it is delayed, and at every interval, never twice at once in a process. Each process runs it;
- * a job for one of many calls `database.exclusively`. A failure is logged, and the job runs again at the next interval.
- * Returns a function that stops it.
+ * Runs a job at every interval, never twice at once in a process, and logs failures; returns a function that stops it.
  */
 export function startPeriodic({ name, intervalMs, isDelayed = false, run }: Job, log: Pick<Log, 'warn'>) {
   const stopping = new AbortController();

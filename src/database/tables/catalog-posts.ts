@@ -3,11 +3,7 @@ import { index, integer, pgTable, primaryKey, text, type AnyPgColumn } from 'dri
 import { caseFolded, instant, operational, personal, reference, tenantKey, toSqlText, type Value } from './columns.ts';
 import { bookings } from './orders.ts';
 
-/**
- * Bookings by the form of the catalog in the last day: by the key of the form, which books once, and what its limits
- * count. Interests and other mails that forms and links cause count too, by random keys. The key, the address and the
- * recipients are hashed.
- */
+/** Posts of the catalog's forms and others that cause mails, in the last day; keys and addresses are hashed. */
 export const catalogPosts = pgTable(
   'catalog_posts',
   {

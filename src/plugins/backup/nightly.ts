@@ -42,11 +42,7 @@ type Nightly = Result & {
   pruneCause?: unknown;
 };
 
-/**
- * Makes the nightly backup if it is due and no other process makes it; undefined otherwise. The start is stored first,
- * so that a process that dies does not begin again at once; the result by a new connection, since the one with the lock
- * may break meanwhile.
- */
+/** Makes the nightly backup if due in no other process; stores its start first, so that a crash does not repeat it. */
 export async function runNightly(options: NightlyOptions): Promise<Nightly | undefined> {
   const { connection, signal } = options;
   const store = <T>(work: (client: Client) => Promise<T>) => inTransaction(connection, '', work);

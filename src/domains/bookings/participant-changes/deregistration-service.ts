@@ -183,9 +183,7 @@ export type OwnPlace = { participantId: number } & ({ userId: number } | { booki
 type Confirmed = { courseDateId: number; acceptsFee: boolean };
 
 /**
- * Cancels a place, with its mail, credits what is unpaid of one that is free of charge, and promotes the waiting list.
- * Returns the terms where it does not: a place that cannot be canceled or was canceled before, or other terms than the
- * confirmed ones.
+ * Cancels a place, credits what is unpaid if it is free of charge, and promotes; returns the terms where it may not.
  */
 export const cancelOwnPlace = (ctx: Ctx, place: OwnPlace, confirmed: Confirmed): Promise<CancellationTerms | 'done'> =>
   ctx.write(['dates', 'people', 'money'], async (w) => {

@@ -13,7 +13,7 @@ export const DeregistrationResult = <P extends TObject>(participant: P) =>
     }),
   );
 
-/** Until when a place may be canceled, in local time of the date, and for what fee; or why it may not. */
+/** Terms of a cancellation: until when, in local time of the date, and for what fee; or why it is refused. */
 export type CancellationTerms =
   | { kind: 'free'; until: string; isFeeAfterwards: boolean }
   | { kind: 'fee'; until: string }

@@ -61,11 +61,7 @@ const findGrouped = (w: SchoolWrite, ids: number[]) =>
 
 const toIds = (items: { id: number }[]) => items.map(({ id }) => id);
 
-/**
- * Ends the first due offers of these dates, or of all, that of a participant before others, and offers the seats to the
- * next in line; the rest hold their seats until the next call. Call before seats of a date are counted or assigned.
- * Returns true if an offer ended.
- */
+/** Ends due offers of these dates, or all, a participant's first; call before seats are counted. True if one ended. */
 export async function endDueHolds(
   w: SchoolWrite,
   courseDateIds: number[] | null,

@@ -56,7 +56,7 @@ export const [OrderProduct, toOrderProduct] = defineForOrders({
   id_type: financial.value(Type.Integer({ description: '2: a product of a course' }), () => 2),
   id_relation: financial(c.courseId, undefined, { shown: Type.Integer({ description: 'The id of the course' }) }),
   price: financial.value(Price, (row) => Number(row.price)),
-  /** With the ISO number as a number; in lines of orders it is a text. */
+  /** Currency with its ISO number as a number; in lines of orders it is a text. */
   currency: financial.value(NumberedCurrency, (row) => {
     const found = toCurrency(row.currency);
     return { ...found, id: Number(found.id) };
