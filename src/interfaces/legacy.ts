@@ -10,8 +10,7 @@ import { coerceRequests } from '../http/parsing/request-coercion.ts';
 import { t } from '../core/schema/types.ts';
 import { LegacyCourseBody } from '../domains/courses/courses/fields.ts';
 import { createCourse } from '../domains/courses/courses/service.ts';
-import { SchoolBody } from '../domains/school/schools/body-schema.ts';
-import { LegacySchool } from '../domains/school/schools/schema.ts';
+import { LegacySchool, SchoolBody } from '../domains/school/schools/fields.ts';
 import { createSubSchool, getSchool } from '../domains/school/schools/service.ts';
 
 /** The older interface, for clients that cannot change. It calls the same services as v2. */

@@ -1,4 +1,12 @@
-import { Type, type ObjectOptions, type Static, type TProperties, type TSchema, type TUnsafe } from '@sinclair/typebox';
+import {
+  Type,
+  type ObjectOptions,
+  type Static,
+  type TObject,
+  type TProperties,
+  type TSchema,
+  type TUnsafe,
+} from '@sinclair/typebox';
 import { getTableColumns } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import { byName, t, type Declare } from '../core/schema/types.ts';
@@ -13,142 +21,161 @@ type Field<I = TSchema | undefined, S = TSchema | undefined> = {
   /** The record type of import files that it names. */
   to?: string | undefined;
   input: I;
-  imported: TSchema | undefined;
+  imported?: TSchema | undefined;
   shown: S;
   read?: string | ((row: never, relations: never, ctx: Ctx) => unknown) | undefined;
 };
 type Fields = Record<string, Field>;
 
-type Inputs<F extends Fields> = {
-  [K in keyof F as F[K]['input'] extends TSchema ? K : never]: F[K]['input'] & TSchema;
+type Inputs<F extends Record<keyof F, { input: unknown }>> = Properties<{
+  [K in keyof F as F[K]['input'] extends TSchema ? K : never]: F[K]['input'];
+}>;
+type Shown<F extends Fields, Omitted> = Properties<{
+  [K in keyof F as F[K]['shown'] extends TSchema ? Exclude<K, Omitted> : never]: F[K]['shown'];
+}>;
+type ItemSchema<F extends Fields, Omitted> = TObject<Shown<F, Omitted>>;
+type Properties<P> = P extends TProperties ? P : never;
+
+/** The schemas of an update of which some are others; undefined is a field that only a create takes. */
+type Changed<F extends Fields, X> = Inputs<{ [K in keyof F]: K extends keyof X ? { input: X[K] } : F[K] }>;
+
+type Read<Row, Relations, V> = (row: Row, relations: Relations, ctx: Ctx) => V;
+
+type Options<Row, Relations, S extends TSchema> = {
+  /** The schema in answers, by default that of the column. */
+  shown?: S;
+  read?: Read<Row, Relations, Static<S>>;
+  to?: string;
+  /** The schema in import files, by default that of bodies. */
+  imported?: TSchema;
 };
-type Shown<F extends Fields> = {
-  [K in keyof F as F[K]['shown'] extends TSchema ? K : never]: F[K]['shown'] & TSchema;
-};
-type Without<P, O> = { [K in Exclude<keyof P, O>]: P[K] } extends infer Q extends TProperties ? Q : never;
 
-/**
- * The kinds of fields of a resource, by who sees them in answers, with `define`; `Row` is what answers are derived from,
- * `Relations` the loaded values beside it.
- */
-// eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the others are inferred
-export function fieldsOf<Row, Relations = unknown>() {
-  type Read<V> = (row: Row, relations: Relations, ctx: Ctx) => V;
-  type Options<S extends TSchema> = {
-    /** The schema in answers, by default that of the column. */
-    shown?: S;
-    read?: Read<Static<S>>;
-    to?: string;
-    /** The schema in import files, by default that of bodies. */
-    imported?: TSchema;
-  };
-
-  /** A column that answers show, and bodies with an input take. */
-  const shownTo = (access: Declare) => {
-    function field<C extends PgColumn, I extends TSchema | undefined, S extends TSchema = TUnsafe<Stored<C>>>(
-      column: C,
-      input?: I,
-      options: Options<S> = {},
-    ): Field<NoInfer<I>, NoInfer<S>> {
-      const { shown = toSchema(column) as S, read = toRead(column), to, imported = input } = options;
-      return { column, to, input: input as I, imported, shown: access(shown), read };
-    }
-    return Object.assign(field, byKind(field) as ByKind, {
-      /** A value that no column holds as answers show it; bodies with an input take it. Only `item` needs `read`. */
-      value: <S extends TSchema, I extends TSchema | undefined = undefined>(
-        shown: S,
-        read?: Read<Static<S>>,
-        input?: I,
-      ): Field<I, S> => ({ ...{ input: input as I, imported: undefined, shown: access(shown), read } }),
-    });
-  };
-  return {
-    shownTo,
-    ...{ open: shownTo(t.member.open), shared: shownTo(t.member.shared), closed: shownTo(t.member.closed) },
-    ...{ personal: shownTo(t.member.personal), financial: shownTo(t.member.financial) },
-    ...{ written, imported, define: define<Row, Relations>() },
-  };
-}
-
-/**
- * Declares the fields of a resource, in the order of import files. The names in `answer` and `body` come last in answers
- * and in bodies, whose errors name fields in this order.
- */
-const define =
-  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the others are inferred
-  <Row, Relations>() =>
-    <F extends Fields>(fields: F, { answer = '', body = '' } = {}) => {
-      const inputs = select(fields, 'input', body) as Without<Inputs<F>, never>;
-      const members = select(fields, 'shown', answer);
-      /** The schema of an item with all members but `omitted`. */
-      function schema<O extends keyof F = never>(name: string, omitted: O[] = []) {
-        const entries = Object.entries(members).filter(([one]) => !omitted.includes(one as O));
-        return t.NamedObject(name, Object.fromEntries(entries) as Without<Shown<F>, O>);
-      }
-      return {
-        /** The fields of import files. */
-        imported: select(fields, 'imported', ''),
-        body: (name: string, options?: ObjectOptions) => t.NamedObject(name, inputs, options),
-        /** Replaces the schemas of some fields in an update; undefined for those that only a create takes. */
-        // eslint-disable-next-line @typescript-eslint/no-generated-empty-object-type -- most updates have the same schemas
-        update<X extends Partial<Record<keyof F, TSchema | undefined>> = Record<never, never>>(
-          name: string,
-          options?: ObjectOptions,
-          others: X = {} as X,
-        ) {
-          const changed = Object.entries(others).map(([one, input]) => [
-            one,
-            { ...fields[one], input: input as TSchema },
-          ]);
-          const properties = select({ ...fields, ...Object.fromEntries(changed) } as Fields, 'input', body);
-          type Changed = Inputs<{ [K in keyof F]: K extends keyof X ? Field<X[K]> : F[K] }>;
-          return t.NamedObject(name, t.partialUpdate(properties as Without<Changed, never>), options);
-        },
-        schema,
-        /** `schema` and the function from a row to such an item. */
-        item<O extends keyof F = never>(...args: Parameters<typeof schema<O>>) {
-          const item = schema(...args);
-          type ToItem = (row: Row, relations: Relations, ctx: Ctx) => Static<typeof item>;
-          return [item, compileItem(fields, Object.keys(item.properties)) as ToItem] as const;
-        },
-      };
-    };
-
-type Options = { description?: string };
-/** Inputs that need no value. */
-const kinds = {
-  line: (options: Options) => Type.Optional(t.Line(options)),
-  longLine: (options: Options) => Type.Optional(t.LongLine(options)),
-  note: (options: Options) => Type.Optional(t.Note(options)),
-  email: (options: Options) => Type.Optional(t.Email(options)),
-  count: (options: Options) => t.withDefault(t.Count(options), 0),
-  flag: (options: Options) => t.withDefault(Type.Boolean(options), false),
-};
-const byKind = (field: (column: PgColumn, input: TSchema) => Field) =>
-  byName(
-    Object.keys(kinds) as (keyof typeof kinds)[],
-    (kind) => (column: PgColumn, description?: string) =>
-      field(column, kinds[kind](description === undefined ? {} : { description })),
-  );
-type ByKind<Shown extends boolean = true> = {
-  [K in keyof typeof kinds]: <C extends PgColumn>(
+/** A column that answers show, and bodies with an input take. */
+type ShownKind<Row, Relations> = ByInput<true> & {
+  <C extends PgColumn, I extends TSchema | undefined, S extends TSchema = TUnsafe<Stored<C>>>(
     column: C,
-    description?: string,
-  ) => Field<ReturnType<(typeof kinds)[K]>, Shown extends true ? TUnsafe<Stored<C>> : undefined>;
+    input?: I,
+    options?: Options<Row, Relations, S>,
+  ): Field<NoInfer<I>, NoInfer<S>>;
+  /** A value that no column holds as answers show it; bodies with an input take it. Only `item` needs `read`. */
+  value<S extends TSchema, I extends TSchema | undefined = undefined>(
+    shown: S,
+    read?: Read<Row, Relations, Static<S>>,
+    input?: I,
+  ): Field<I, S>;
 };
+
+function shownTo<Row, Relations>(access: Declare) {
+  const field = (column: PgColumn, input?: TSchema, options: Partial<Field> = {}): Field => {
+    const { shown = toSchema(column), read = toRead(column), to, imported = input } = options;
+    return { column, to, input, imported, shown: access(shown), read };
+  };
+  const value = (shown: TSchema, read?: Field['read'], input?: TSchema): Field => ({
+    input,
+    shown: access(shown),
+    read,
+  });
+  return Object.assign(field, byInput(field), { value }) as unknown as ShownKind<Row, Relations>;
+}
 
 /** A column of bodies and import files that answers show in another form. */
 function writtenField<I extends TSchema>(column: PgColumn, input: I, to?: string): Field<I, undefined> {
   return { column, to, input, imported: input, shown: undefined };
 }
+
+/** Inputs that need no value. */
+const inputs = {
+  line: (options: InputOptions) => Type.Optional(t.Line(options)),
+  longLine: (options: InputOptions) => Type.Optional(t.LongLine(options)),
+  note: (options: InputOptions) => Type.Optional(t.Note(options)),
+  email: (options: InputOptions) => Type.Optional(t.Email(options)),
+  count: (options: InputOptions) => t.withDefault(t.Count(options), 0),
+  flag: (options: InputOptions) => t.withDefault(Type.Boolean(options), false),
+};
+type InputOptions = { description?: string };
+type InputName = keyof typeof inputs;
+
+type ByInput<IsShown> = {
+  [K in InputName]: <C extends PgColumn>(
+    column: C,
+    description?: string,
+  ) => Field<ReturnType<(typeof inputs)[K]>, IsShown extends true ? TUnsafe<Stored<C>> : undefined>;
+};
+const byInput = (field: (column: PgColumn, input: TSchema) => Field) =>
+  byName(
+    Object.keys(inputs) as InputName[],
+    (name) => (column: PgColumn, description?: string) =>
+      field(column, inputs[name](description === undefined ? {} : { description })),
+  );
+const written = Object.assign(writtenField, byInput(writtenField) as ByInput<false>, {
+  /** A field of bodies alone that no column holds. */
+  value: <I extends TSchema>(input: I): Field<I, undefined> => ({ input, shown: undefined }),
+});
+
 /** A column that import files alone have. */
 const imported = (column: PgColumn, schema: TSchema): Field<undefined, undefined> => ({
-  ...{ column, input: undefined, imported: schema, shown: undefined },
+  column,
+  input: undefined,
+  imported: schema,
+  shown: undefined,
 });
-const written = Object.assign(writtenField, byKind(writtenField) as ByKind<false>, {
-  /** A field of bodies alone that no column holds. */
-  value: <I extends TSchema>(input: I): Field<I, undefined> => ({ input, imported: undefined, shown: undefined }),
-});
+
+/**
+ * The kinds of fields of a resource, by who sees them in answers, with `define`; `Row` is what answers are derived from,
+ * `Relations` the loaded values beside it.
+ */
+export function fieldsOf<Row, Relations = unknown>() {
+  const { open, shared, closed, personal, financial } = t.member;
+  return {
+    shownTo: shownTo<Row, Relations>,
+    open: shownTo<Row, Relations>(open),
+    shared: shownTo<Row, Relations>(shared),
+    closed: shownTo<Row, Relations>(closed),
+    personal: shownTo<Row, Relations>(personal),
+    financial: shownTo<Row, Relations>(financial),
+    written,
+    imported,
+    define: <F extends Fields>(fields: F, last?: LastNames) => define<F, Row, Relations>(fields, last),
+  };
+}
+
+/** Names that come last in answers and in bodies, whose errors name fields in this order. */
+type LastNames = { answer?: string; body?: string };
+
+/** Declares the fields of a resource, in the order of import files. */
+function define<F extends Fields, Row, Relations>(fields: F, { answer = '', body = '' }: LastNames = {}) {
+  const members = select(fields, 'shown', answer);
+  /** The schema of an item with all members but `omitted`. */
+  function schema<O extends keyof F = never>(name: string, omitted: O[] = []): ItemSchema<F, O> {
+    const entries = Object.entries(members).filter(([one]) => !omitted.includes(one as O));
+    return t.NamedObject(name, Object.fromEntries(entries) as Shown<F, O>);
+  }
+  return {
+    /** The fields of import files. */
+    imported: select(fields, 'imported', ''),
+    body: (name: string, options?: ObjectOptions) =>
+      t.NamedObject(name, select(fields, 'input', body) as Inputs<F>, options),
+    /** With other schemas of some fields in an update; undefined for those that only a create takes. */
+    update<X extends Partial<Record<keyof F, TSchema | undefined>> = object>(
+      name: string,
+      options?: ObjectOptions,
+      others?: X,
+    ) {
+      const changed: Fields = { ...fields };
+      for (const [one, input] of Object.entries<TSchema | undefined>({ ...others }))
+        changed[one] = { ...fields[one]!, input };
+      const properties = select(changed, 'input', body);
+      return t.NamedObject(name, t.partialUpdate(properties as Changed<F, X>), options);
+    },
+    schema,
+    /** `schema` and the function from a row to such an item. */
+    item<O extends keyof F = never>(name: string, omitted?: O[]) {
+      const item = schema(name, omitted);
+      const toItem = compileItem(fields, Object.keys(item.properties));
+      return [item, toItem as Read<Row, Relations, Static<ItemSchema<F, O>>>] as const;
+    },
+  };
+}
 
 const isMoment = (column: PgColumn) => column.getSQLType().startsWith('timestamp');
 

@@ -18,7 +18,7 @@ import { courseItem, courseList } from '../../src/domains/courses/courses/list.t
 import { instructorList } from '../../src/domains/courses/instructors/list.ts';
 import { Instructor } from '../../src/domains/courses/instructors/fields.ts';
 import { locationList } from '../../src/domains/courses/locations/list.ts';
-import { School } from '../../src/domains/school/schools/schema.ts';
+import { School } from '../../src/domains/school/schools/fields.ts';
 import { Tag } from '../../src/domains/courses/tags/fields.ts';
 import { member } from '../../src/core/schema/types.ts';
 import { isOpenTo } from './member-access.ts';

@@ -12,7 +12,7 @@ import { CustomerBody } from '../../../src/domains/people/customers/fields.ts';
 import { GatheringField } from '../../../src/domains/courses/gatherings/body-schema.ts';
 import { InstructorBody } from '../../../src/domains/courses/instructors/fields.ts';
 import { LocationBody } from '../../../src/domains/courses/locations/fields.ts';
-import { SchoolBody } from '../../../src/domains/school/schools/body-schema.ts';
+import { SchoolBody } from '../../../src/domains/school/schools/fields.ts';
 import { differences } from '../../support/compare-responses.ts';
 import { exportToLines, importObjects } from '../../support/all-responses.ts';
 import { sharedTestApp, type TestResponse } from '../../support/test-app.ts';

@@ -10,16 +10,9 @@ import { toOrderUser } from '../order-lines/schema.ts';
 import { orderLineSerializer } from '../order-lines/serializer.ts';
 import { fetchCreditSums, fetchSums } from '../payments/loaders.ts';
 import { OrderBalance, toBalance } from '../payments/schema.ts';
+import { Order, toOrder, type OrderRow } from './fields.ts';
 import { fetchFirstUsers, fetchFollowingOrders, fetchInvoicing } from './loaders.ts';
-import {
-  OrderCredit,
-  toOrderCredit,
-  type CreditedRow,
-  OrderInvoicing,
-  Order,
-  toOrder,
-  type OrderRow,
-} from './schema.ts';
+import { OrderCredit, toOrderCredit, type CreditedRow, OrderInvoicing } from './schema.ts';
 
 const loadSums = relation.hasMany(fetchSums, (sums) => sums);
 const loadCreditSums = relation.hasMany(fetchCreditSums, (sums) => sums);

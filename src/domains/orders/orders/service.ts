@@ -6,7 +6,7 @@ import { orderLines, orders } from '../../../database/tables/orders.ts';
 import { bodyColumns } from '../../../lists/body-writer.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
 import { addPayment, findDebt, isPaidAtOtherTime, reversePayments, setPaid } from '../payments/service.ts';
-import { OrderChange } from './body-schema.ts';
+import { OrderChange } from './fields.ts';
 import { orderList, type OrderQuery } from './list.ts';
 
 /** One order, exported or not. */

@@ -8,12 +8,12 @@ import { Instructor } from '../../courses/instructors/fields.ts';
 import { Location } from '../../courses/locations/fields.ts';
 import { Tag } from '../../courses/tags/fields.ts';
 import { Campaign } from '../../orders/campaigns/fields.ts';
-import { Order } from '../../orders/orders/schema.ts';
+import { Order } from '../../orders/orders/fields.ts';
 import { Payment } from '../../orders/payments/schema.ts';
 import { Participant } from '../../participants/participants/schema.ts';
 import { Customer } from '../../people/customers/fields.ts';
 import { CourseUser } from '../../people/users/fields.ts';
-import { School } from '../../school/schools/schema.ts';
+import { School } from '../../school/schools/fields.ts';
 
 /** Maximum number of changes per response. */
 export const maxLimit = 1_000;

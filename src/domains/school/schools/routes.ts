@@ -2,8 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { responses } from '../../../http/responses.ts';
 import { t } from '../../../core/schema/types.ts';
-import { SchoolBody } from './body-schema.ts';
-import { School } from './schema.ts';
+import { School, SchoolBody } from './fields.ts';
 import { getSchool, updateSchool } from './service.ts';
 
 const inputAliases = {

@@ -13,8 +13,7 @@ import { providers, apiKeys, providerState, providerLimits } from '../../../data
 import { webhooks } from '../../../database/tables/webhooks.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
 import { bodyColumns } from '../../../lists/body-writer.ts';
-import { SchoolBody } from './body-schema.ts';
-import { toSchool, type School } from './schema.ts';
+import { SchoolBody, toSchool, type School } from './fields.ts';
 
 export async function getSchool(ctx: Ctx): Promise<School> {
   const [row] = await ctx.db
@@ -22,7 +21,7 @@ export async function getSchool(ctx: Ctx): Promise<School> {
     .from(providers)
     .where(eq(providers.id, getSchoolId(ctx)));
   if (!row || ctx.publishableFor?.isActive === false) throw Problem.notFound('School');
-  return toSchool(row);
+  return toSchool(row, undefined, ctx);
 }
 
 /** A partial update, except that `active` not sent is true. */

@@ -14,7 +14,7 @@ import { locationList } from '../../../domains/courses/locations/list.ts';
 import { orderList } from '../../../domains/orders/orders/list.ts';
 import { participantList } from '../../../domains/participants/participants/list.ts';
 import { paymentList } from '../../../domains/orders/payments/list.ts';
-import { School } from '../../../domains/school/schools/schema.ts';
+import { School } from '../../../domains/school/schools/fields.ts';
 import { getSchool } from '../../../domains/school/schools/service.ts';
 import { ListedTag } from '../../../domains/courses/tags/fields.ts';
 import { findTag } from '../../../domains/courses/tags/service.ts';

@@ -8,7 +8,7 @@ import { importRefs } from '../../../database/tables/imports.ts';
 import { importLines } from '../import.ts';
 import type { Fields } from '../record-type.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
-import type { SchoolBody } from '../../../domains/school/schools/body-schema.ts';
+import type { SchoolBody } from '../../../domains/school/schools/fields.ts';
 import { approvePartner, requestPartner } from '../../../domains/school/schools/partner-service.ts';
 import { createContext, createProvider, hasNoProviders, toColumns } from '../../../domains/school/schools/service.ts';
 import { newApiKey } from '../../../core/api-key.ts';

@@ -16,7 +16,7 @@ import { updateBookingSettings } from '../../../domains/school/booking-settings/
 import { CatalogSettingsBody } from '../../../domains/school/catalog-settings/body-schema.ts';
 import { updateCatalogSettings } from '../../../domains/school/catalog-settings/service.ts';
 import { approvePartner, requestPartner, revokePartner } from '../../../domains/school/schools/partner-service.ts';
-import { SchoolBody } from '../../../domains/school/schools/body-schema.ts';
+import { SchoolBody } from '../../../domains/school/schools/fields.ts';
 import { updateSchool } from '../../../domains/school/schools/service.ts';
 import { resolveTags } from '../../../domains/courses/tags/service.ts';
 import { RefList, storedFields, type Fields, type SingleRecordType } from '../record-type.ts';
