@@ -144,10 +144,6 @@ export const Title = (options: SchemaOptions = {}) =>
   coerced('title', Type.String({ minLength: 1, maxLength: 255, ...options }));
 export const Line = (options: SchemaOptions = {}) => coerced('line', Type.String({ maxLength: 255, ...options }));
 export const LongLine = (options: SchemaOptions = {}) => Line({ maxLength: 5_000, ...options });
-
-const storedLine = (column: object, description: string) => stored(column, Type.Optional({ ...Line(), description }));
-const storedLongLine = (column: object, description: string) =>
-  stored(column, Type.Optional({ ...LongLine(), description }));
 /** A text of several lines, without control characters and blanks at its ends. */
 export const Lines = (options: SchemaOptions = {}) => coerced('lines', Type.String({ maxLength: 5_000, ...options }));
 export const Note = (options: SchemaOptions = {}) => Type.String({ maxLength: 5_000, ...options });
@@ -264,7 +260,7 @@ export function mergeCustomProperties(
 
 /** The types of fields and members, and what a field or a member declares. */
 export const t = {
-  ...{ named, NamedObject, Nullable, withDefault, partialUpdate, member, stored, storedLine, storedLongLine },
+  ...{ named, NamedObject, Nullable, withDefault, partialUpdate, member, stored },
   ...{ Id, Count, Amount, Title, Line, LongLine, Lines, Note, Html, Email, Url, OneOf, List, JsonList, NamedRecord },
   ...{ DayField, TimeField, LocalTimeField, StoredMoment, StoredEnd, DateTime, PlainDateTime },
   ...{ CustomProperties, mergeCustomProperties },
