@@ -47,7 +47,7 @@ test.each(writeEndpoints)('$name gives the same result in every body format', as
   }
   expect(read[1]).toEqual(read[0]);
   expect(read[2]).toEqual(read[0]);
-  const { title = 'title' } = endpoint;
+  const { title } = endpoint;
   expect(read[0]).toMatchObject(title === null ? endpoint.minimal : { [title]: endpoint.full[title] });
 });
 
@@ -55,7 +55,7 @@ test.each(each(dialects))('%s accepts only the required fields as %s', async (_n
   const me = await createProvider();
   const response = await sendWrite(me, endpoint, dialect, endpoint.minimal);
   expect(response.status, response.text).toBe(endpoint.created);
-  const { title = 'title' } = endpoint;
+  const { title } = endpoint;
   expect(await endpoint.read(me, response)).toMatchObject(
     title === null ? endpoint.minimal : { [title]: endpoint.minimal[title] },
   );
@@ -230,7 +230,7 @@ test.each([2, -1, 1.5, 'maybe', 'y', 't', ' 1', '01', 'null', [true], {}, 'ja', 
   async (active) => {
     const me = await createProvider();
     for (const endpoint of writeEndpoints.filter(({ flag }) => flag !== null)) {
-      const { flag = 'active' } = endpoint;
+      const { flag } = endpoint;
       const response = await sendWrite(me, endpoint, 'json', { ...endpoint.minimal, [flag!]: active });
       expect([response.status, fieldErrors(response)], endpoint.name).toEqual([400, { missing: [], notValid: [flag] }]);
     }

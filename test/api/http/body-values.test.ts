@@ -130,7 +130,7 @@ test.each([
 /** `title` by the field's name in this endpoint, if required. */
 const eachTitled = <T>(values: readonly T[]) =>
   each(values).flatMap(([name, value, endpoint]) =>
-    endpoint.title === null ? [] : [[name, value, endpoint, endpoint.title ?? 'title'] as const],
+    endpoint.title === null ? [] : [[name, value, endpoint, endpoint.title] as const],
   );
 test.each(eachTitled(dialects))('%s trims a title: %s', async (_name, dialect, endpoint, title) => {
   const text = newTitle();

@@ -150,11 +150,11 @@ const creations = [customer, instructor, person].map((target) => [target.endpoin
 const targets = [...creations, ...changes];
 
 const needed = ({ endpoint }: WriteTarget) =>
-  Object.keys(endpoint.minimal).filter((name) => !endpoint.fresh?.includes(name));
+  Object.keys(endpoint.minimal).filter((name) => !endpoint.fresh.includes(name));
 
 /** All required fields and some optional ones, empty ones among them. */
 function sentTo({ fields, endpoint }: WriteTarget, required: string[]) {
-  const input = Object.entries(fields).filter(([name]) => !endpoint.fresh?.includes(name));
+  const input = Object.entries(fields).filter(([name]) => !endpoint.fresh.includes(name));
   const values = input.map(([name, { valid }]) => {
     const orEmpty = fc.option(fc.oneof({ arbitrary: valid, weight: 3 }, fc.constantFrom('', null)), { nil: undefined });
     return [name, required.includes(name) ? valid : orEmpty] as const;
@@ -173,7 +173,7 @@ const toExpected = ({ fields }: WriteTarget, sent: Fields): Fields =>
 
 /** A new e-mail address per request where one is required, with surrounding blanks. */
 const newFields = ({ endpoint }: WriteTarget): Fields =>
-  endpoint.fresh?.includes('email') ? { email: ` ${newEmail()}\n` } : {};
+  endpoint.fresh.includes('email') ? { email: ` ${newEmail()}\n` } : {};
 
 /** A body with one to three invalid fields and some required ones missing, and the names of both. */
 function invalidBodies(target: WriteTarget) {
@@ -186,7 +186,7 @@ function invalidBodies(target: WriteTarget) {
     .chain((name) => pairOf(name, fc.constantFrom(...fields[name]!.invalid)));
   const errors = fc.uniqueArray(fault, { minLength: 1, maxLength: 3, selector: ([name]) => name });
   const missingFields = fc
-    .subarray(endpoint.required?.length ? endpoint.required : needed(target))
+    .subarray(endpoint.required.length ? endpoint.required : needed(target))
     .chain((names) => fc.tuple(...names.map((name) => pairOf(name, fc.constantFrom(...empties)))));
   return fc.tuple(sentTo(target, needed(target)), missingFields, errors).map(([sent, missingFields, errors]) => {
     const notValid = errors.map(([name]) => name);
