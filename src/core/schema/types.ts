@@ -212,6 +212,12 @@ const TimeField = (options: SchemaOptions = {}) =>
 const LocalTimeField = (options: SchemaOptions = {}) =>
   coerced('local-time', Type.String({ maxLength: 19, description: 'yyyy-mm-dd hh:mm', ...options }));
 
+/** Local dates and times of import files. */
+export const Day = Type.String({ format: 'date' });
+export const TimeOfDay = Type.String({ pattern: '^([01]\\d|2[0-3]):[0-5]\\d(:[0-5]\\d(\\.0+)?)?$' });
+/** In the time zone of the course date. */
+export const LocalTime = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}[ T]\\d{2}:\\d{2}(:\\d{2})?$' });
+
 /** Response format: ISO 8601 with a numeric offset, in the service's time zone. */
 const DateTime = Type.String({ format: 'date-time', examples: ['2026-07-01T09:00:00+02:00'] });
 

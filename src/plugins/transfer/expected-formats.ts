@@ -1,17 +1,9 @@
 import type { TSchema } from '@sinclair/typebox';
-import { coercionKind, type CoercionKind } from '../../core/schema/types.ts';
+import { coercionKind, LocalTime, TimeOfDay, type CoercionKind } from '../../core/schema/types.ts';
 import { addressPattern } from '../../core/text.ts';
 import { PasswordHash } from '../../domains/school/auth/schema.ts';
 import { colorPattern } from '../../domains/school/catalog-settings/body-schema.ts';
-import {
-  Amount,
-  CreditedAmount,
-  LocalTime,
-  Percentage,
-  SignedAmount,
-  Slug,
-  TimeOfDay,
-} from './record-types/table-fields.ts';
+import { Amount, CreditedAmount, Percentage, SignedAmount, Slug } from './record-types/table-fields.ts';
 
 /** Expected values of fields that are well-formed but violate a rule between fields. */
 const rules: Record<string, string> = {

@@ -3,7 +3,7 @@ import type { PgTable } from 'drizzle-orm/pg-core';
 import { describe, expect, test } from 'vitest';
 import { courseDates, gatherings } from '../../../src/database/tables/coursedates.ts';
 import { CourseDateBody } from '../../../src/domains/bookings/date-changes/body-schema.ts';
-import { GatheringField } from '../../../src/domains/courses/gatherings/body-schema.ts';
+import { GatheringField } from '../../../src/domains/courses/gatherings/fields.ts';
 import { addInstructor, addLocation, changeDate, findMunicipality } from '../../support/dates.ts';
 import { dialects, encodeBody, contentTypeHeader } from '../../support/request-bodies.ts';
 import { createPlace, write } from '../../support/orders.ts';

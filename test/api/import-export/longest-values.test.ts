@@ -9,7 +9,7 @@ import { detailedOrderTitle } from '../../../src/core/date-format.ts';
 import { CourseDateBody } from '../../../src/domains/bookings/date-changes/body-schema.ts';
 import { CourseBody } from '../../../src/domains/courses/courses/fields.ts';
 import { CustomerBody } from '../../../src/domains/people/customers/fields.ts';
-import { GatheringField } from '../../../src/domains/courses/gatherings/body-schema.ts';
+import { GatheringField } from '../../../src/domains/courses/gatherings/fields.ts';
 import { InstructorBody } from '../../../src/domains/courses/instructors/fields.ts';
 import { LocationBody } from '../../../src/domains/courses/locations/fields.ts';
 import { SchoolBody } from '../../../src/domains/school/schools/fields.ts';

@@ -3,7 +3,7 @@ import * as codes from '../../../core/schema/codes.ts';
 import { dryRun } from '../../../core/schema/dry-run.ts';
 import { t } from '../../../core/schema/types.ts';
 import { courseDates } from '../../../database/tables/coursedates.ts';
-import { GatheringField } from '../../courses/gatherings/body-schema.ts';
+import { GatheringField } from '../../courses/gatherings/fields.ts';
 import { WaitingMode } from '../../courses/seats/schema.ts';
 
 const { Optional } = Type;

@@ -7,7 +7,7 @@ import { defineSerializer } from '../../../lists/serializer.ts';
 import { providerInclude } from '../../school/schools/provider-serializer.ts';
 import { includeCalendarCourse, includeCourse, loadCatalogUrl } from '../courses/serializer.ts';
 import { fetchGatherings } from '../gatherings/loaders.ts';
-import { Gathering, toGathering, type GatheringRow } from '../gatherings/schema.ts';
+import { Gathering, toGathering, type GatheringRow } from '../gatherings/fields.ts';
 import { loadLinkedInstructors, includeInstructorsOfDate } from '../instructors/serializer.ts';
 import { includeLocation } from '../locations/serializer.ts';
 import { placeInclude } from '../places/serializer.ts';

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../../../core/error-codes.ts';
 import type { gatherings } from '../../../database/tables/coursedates.ts';
-import type { GatheringField } from './body-schema.ts';
+import type { GatheringField } from './fields.ts';
 
 export type Gathering = ReturnType<typeof toTimes>;
 

@@ -7,7 +7,7 @@ import { attendances, participants } from '../../../database/tables/participants
 import { instructors, locations } from '../../../database/tables/places.ts';
 import { defineReferences } from '../../../lists/references.ts';
 import { sameTenant, tenantWhere } from '../../../lists/tenant-scope.ts';
-import type { GatheringField } from './body-schema.ts';
+import type { GatheringField } from './fields.ts';
 import {
   matchStored,
   toColumns,

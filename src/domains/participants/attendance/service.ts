@@ -10,7 +10,7 @@ import { loadOne } from '../../../lists/response-budget.ts';
 import { relation } from '../../../lists/relations.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
 import { fetchGatherings } from '../../courses/gatherings/loaders.ts';
-import { toGathering } from '../../courses/gatherings/schema.ts';
+import { toGathering } from '../../courses/gatherings/fields.ts';
 import type { AttendanceBody } from './body-schema.ts';
 import { fetchAttendances, fetchAttending } from './loaders.ts';
 import { loadAttendanceSummary } from './serializer.ts';
@@ -58,7 +58,7 @@ export async function getAttendance(ctx: Ctx, id: number): Promise<AttendanceShe
     const getSummary = await loadAttendanceSummary(context, attending, {});
     return {
       coursedate_id: id,
-      gatherings: gatherings.map((row) => toGathering(row, { instructors: [] })),
+      gatherings: gatherings.map((row) => toGathering(row, { instructors: [] }, ctx)),
       participants: attending.map((row) => ({
         ...{ id: row.id, user_id: row.userId, firstname: row.firstname, lastname: row.lastname },
         ...{ status_id: row.statusId, completed: row.completed },

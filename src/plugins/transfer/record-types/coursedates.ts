@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm';
 import { caseFoldedSql } from '../../../database/tables/columns.ts';
 import { parseTimestamp } from '../../../core/timestamps.ts';
 import { Problem } from '../../../core/errors.ts';
-import { Lines, Note, StoredMoment } from '../../../core/schema/types.ts';
+import { Day, Lines, Note, StoredMoment, TimeOfDay } from '../../../core/schema/types.ts';
 import {
   bundles,
   courseDateInstructors,
@@ -12,9 +12,9 @@ import {
   gatherings,
 } from '../../../database/tables/coursedates.ts';
 import { CourseDateBody } from '../../../domains/bookings/date-changes/body-schema.ts';
-import { GatheringField } from '../../../domains/courses/gatherings/body-schema.ts';
+import { importedGathering } from '../../../domains/courses/gatherings/fields.ts';
 import { field, links, storedFields, Ref, refersTo, withLast, type BulkRecordType, type Item } from '../record-type.ts';
-import { tableFields, Day, LocalTime, assertRealValues, TimeOfDay } from './table-fields.ts';
+import { tableFields, assertRealValues } from './table-fields.ts';
 
 const { Optional } = Type;
 
@@ -26,12 +26,7 @@ export const bundle: BulkRecordType = {
 
 const gathering: Item = {
   table: gatherings,
-  fields: {
-    gathering_at: field(gatherings.gatheringAt, LocalTime),
-    gathering_end_at: field(gatherings.gatheringEndAt, LocalTime),
-    ...storedFields(GatheringField.properties),
-    deleted_at: field(gatherings.deletedAt, Optional(StoredMoment())),
-  },
+  fields: storedFields(importedGathering),
   derived: { zone: gatherings.zone },
   parts: {
     instructors: links(gatheringInstructors.gatheringId, gatheringInstructors.instructorId, 'instructor', 50),

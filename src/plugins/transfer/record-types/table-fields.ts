@@ -1,15 +1,11 @@
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
 import { Type, type TSchema } from '@sinclair/typebox';
 import { Problem } from '../../../core/errors.ts';
-import { CustomProperties, Line, StoredMoment, Title } from '../../../core/schema/types.ts';
+import { CustomProperties, Day, Line, StoredMoment, Title } from '../../../core/schema/types.ts';
 import { parseTimestamp } from '../../../core/timestamps.ts';
 import { columnName, storedColumns } from '../../../database/tables/columns.ts';
 import { type Fields, Ref, type Field } from '../record-type.ts';
 
-export const Day = Type.String({ format: 'date' });
-export const TimeOfDay = Type.String({ pattern: '^([01]\\d|2[0-3]):[0-5]\\d(:[0-5]\\d(\\.0+)?)?$' });
-/** A time in the time zone of the course date. */
-export const LocalTime = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}[ T]\\d{2}:\\d{2}(:\\d{2})?$' });
 /** A string: floating point cannot represent every amount. */
 export const Amount = Type.String({ pattern: '^\\d{1,10}(\\.\\d{1,2})?$' });
 /** Negative in a credit. */

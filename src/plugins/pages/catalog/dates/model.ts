@@ -10,7 +10,7 @@ import { canceled, postponed } from '../../../../core/reference/statuses.ts';
 import type { EmbeddedCourse } from '../../../../domains/courses/courses/fields.ts';
 import type { Category } from '../../../../domains/courses/courses/schema.ts';
 import type { CourseDate } from '../../../../domains/courses/coursedates/schema.ts';
-import type { Gathering } from '../../../../domains/courses/gatherings/schema.ts';
+import type { Gathering } from '../../../../domains/courses/gatherings/fields.ts';
 import type { EmbeddedInstructor } from '../../../../domains/courses/instructors/fields.ts';
 import type { Location } from '../../../../domains/courses/locations/fields.ts';
 import type { Product } from '../../../../domains/courses/products/fields.ts';
