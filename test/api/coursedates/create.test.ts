@@ -2,7 +2,7 @@ import { getTableColumns } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
 import { describe, expect, test } from 'vitest';
 import { courseDates, gatherings } from '../../../src/database/tables/coursedates.ts';
-import { CourseDateBody } from '../../../src/domains/bookings/date-changes/body-schema.ts';
+import { CourseDateBody } from '../../../src/domains/courses/coursedates/fields.ts';
 import { GatheringField } from '../../../src/domains/courses/gatherings/fields.ts';
 import { addInstructor, addLocation, changeDate, findMunicipality } from '../../support/dates.ts';
 import { dialects, encodeBody, contentTypeHeader } from '../../support/request-bodies.ts';

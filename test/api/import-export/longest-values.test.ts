@@ -6,7 +6,7 @@ import { recordTypes } from '../../../src/plugins/transfer/record-types/index.ts
 import { AdminUserBody } from '../../../src/domains/school/admin-users/body-schema.ts';
 import { BookingBody, ParticipantBody } from '../../../src/domains/bookings/booking/body-schema.ts';
 import { detailedOrderTitle } from '../../../src/core/date-format.ts';
-import { CourseDateBody } from '../../../src/domains/bookings/date-changes/body-schema.ts';
+import { CourseDateBody } from '../../../src/domains/courses/coursedates/fields.ts';
 import { CourseBody } from '../../../src/domains/courses/courses/fields.ts';
 import { CustomerBody } from '../../../src/domains/people/customers/fields.ts';
 import { GatheringField } from '../../../src/domains/courses/gatherings/fields.ts';

@@ -20,7 +20,8 @@ import {
 import { gatheringErrors } from '../../courses/gatherings/input-service.ts';
 import { replaceInstructors } from '../../courses/instructors/service.ts';
 import { findPlaceForBody } from '../../courses/places/service.ts';
-import { CourseDateBody, findBrokenOrder, type CourseDateChange, type Days } from './body-schema.ts';
+import { CourseDateBody, type CourseDateChange } from '../../courses/coursedates/fields.ts';
+import { findBrokenOrder, type Days } from './body-schema.ts';
 import type { CourseDateWritten } from './schema.ts';
 
 const { toColumns, insert, references } = bodyWriter(tables.courseDates, CourseDateBody, {

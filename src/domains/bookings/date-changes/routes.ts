@@ -5,7 +5,8 @@ import { t } from '../../../core/schema/types.ts';
 import { toIds, toItems, type InputAliases } from '../../../http/parsing/input-aliases.ts';
 import { responses } from '../../../http/responses.ts';
 import { CourseReference } from '../../courses/courses/schema.ts';
-import { CourseDateBody, CourseDateChange, CancellationBody } from './body-schema.ts';
+import { CourseDateBody, CourseDateChange } from '../../courses/coursedates/fields.ts';
+import { CancellationBody } from './body-schema.ts';
 import { cancelCourseDate } from './cancellation-service.ts';
 import { deleteCourse } from './deletion-service.ts';
 import {

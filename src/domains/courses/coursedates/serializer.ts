@@ -12,16 +12,9 @@ import { loadLinkedInstructors, includeInstructorsOfDate } from '../instructors/
 import { includeLocation } from '../locations/serializer.ts';
 import { placeInclude } from '../places/serializer.ts';
 import { includeWaitingList } from '../seats/serializer.ts';
+import { CourseDate, toCourseDate } from './fields.ts';
 import { fetchBookable, fetchBundles, fetchChildren, fetchMembers } from './loaders.ts';
-import {
-  Bookable,
-  Bundle,
-  CancellationMessage,
-  CourseDate,
-  DateStatus,
-  toCourseDate,
-  type CourseDateRow,
-} from './schema.ts';
+import { Bookable, Bundle, CancellationMessage, DateStatus, type CourseDateRow } from './schema.ts';
 
 const gatheringSerializer = defineSerializer<GatheringRow>()({
   reads: ['dates', 'catalog'],

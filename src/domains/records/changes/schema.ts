@@ -2,7 +2,7 @@ import { Type, type TObject } from '@sinclair/typebox';
 import { t, isPrivate } from '../../../core/schema/types.ts';
 import { EventResource, EventType } from '../../../database/record-events.ts';
 import type { eventResources } from '../../../database/tables/events.ts';
-import { CourseDate } from '../../courses/coursedates/schema.ts';
+import { CourseDate } from '../../courses/coursedates/fields.ts';
 import { Course } from '../../courses/courses/fields.ts';
 import { Instructor } from '../../courses/instructors/fields.ts';
 import { Location } from '../../courses/locations/fields.ts';

@@ -1,9 +1,7 @@
-import { Type } from '@sinclair/typebox';
 import { sql } from 'drizzle-orm';
 import { caseFoldedSql } from '../../../database/tables/columns.ts';
 import { parseTimestamp } from '../../../core/timestamps.ts';
 import { Problem } from '../../../core/errors.ts';
-import { Day, Lines, Note, StoredMoment, TimeOfDay } from '../../../core/schema/types.ts';
 import {
   bundles,
   courseDateInstructors,
@@ -11,12 +9,10 @@ import {
   gatheringInstructors,
   gatherings,
 } from '../../../database/tables/coursedates.ts';
-import { CourseDateBody } from '../../../domains/bookings/date-changes/body-schema.ts';
+import { importedCourseDate } from '../../../domains/courses/coursedates/fields.ts';
 import { importedGathering } from '../../../domains/courses/gatherings/fields.ts';
-import { field, links, storedFields, Ref, refersTo, withLast, type BulkRecordType, type Item } from '../record-type.ts';
+import { links, storedFields, Ref, refersTo, type BulkRecordType, type Item } from '../record-type.ts';
 import { tableFields, assertRealValues } from './table-fields.ts';
-
-const { Optional } = Type;
 
 export const bundle: BulkRecordType = {
   kind: 'bundle',
@@ -96,30 +92,12 @@ export const coursedate: BulkRecordType = {
     { field: 'trigger_value', text: repeatedTriggers },
     { field: 'gathering_end_at', text: gatheringsBeforeStart },
   ],
-  fields: withLast(
-    {
-      ...storedFields(CourseDateBody.properties),
-      course_id: refersTo('course', courseDates.courseId, Ref),
-      bundle_id: refersTo('bundle', courseDates.bundleId),
-      start_at: field(courseDates.startAt, Day),
-      end_at: field(courseDates.endAt, Day),
-      deadline_at: field(courseDates.deadlineAt, Optional(Day)),
-      start_time_at: field(courseDates.startTimeAt, Optional(TimeOfDay)),
-      end_time_at: field(courseDates.endTimeAt, Optional(TimeOfDay)),
-      place_is_sought: field(courseDates.placeIsSought, Optional(Type.Boolean())),
-      internal_note: field(courseDates.internalNote, Optional(Note())),
-      cancellation_message: field(courseDates.cancellationMessage, Optional(Lines({ maxLength: 1_000 }))),
-      deleted_at: field(courseDates.deletedAt, Optional(StoredMoment())),
-    },
-    [
-      ...['course_id', 'parent_id', 'bundle_id', 'location_id', 'place_id', 'title', 'start_at', 'end_at'],
-      ...['deadline_at', 'start_time_at', 'end_time_at', 'timezone', 'event_url', 'external_booking_url', 'is_virtual'],
-      ...['is_visible', 'visible_when_passed_deadline', 'reference', 'trigger_value', 'teaching_language'],
-      ...['place_additional_info', 'place_is_sought', 'internal_note', 'status_id', 'cancellation_message'],
-      ...['capacity_max', 'capacity_min', 'capacity_overbook', 'capacity_wait', 'waiting_mode', 'offer_hours'],
-      ...['custom_properties', 'deleted_at'],
-    ],
-  ),
+  fields: {
+    course_id: refersTo('course', courseDates.courseId, Ref),
+    parent_id: refersTo('coursedate', courseDates.parentId),
+    bundle_id: refersTo('bundle', courseDates.bundleId),
+    ...storedFields(importedCourseDate),
+  },
   derived: { zone: courseDates.zone },
   computed: {
     teaching_language_id: `coalesce(v.teaching_language_id,

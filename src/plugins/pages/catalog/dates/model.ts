@@ -9,7 +9,7 @@ import { toInstant } from '../../../../core/zoned-time.ts';
 import { canceled, postponed } from '../../../../core/reference/statuses.ts';
 import type { EmbeddedCourse } from '../../../../domains/courses/courses/fields.ts';
 import type { Category } from '../../../../domains/courses/courses/schema.ts';
-import type { CourseDate } from '../../../../domains/courses/coursedates/schema.ts';
+import type { CourseDate } from '../../../../domains/courses/coursedates/fields.ts';
 import type { Gathering } from '../../../../domains/courses/gatherings/fields.ts';
 import type { EmbeddedInstructor } from '../../../../domains/courses/instructors/fields.ts';
 import type { Location } from '../../../../domains/courses/locations/fields.ts';
