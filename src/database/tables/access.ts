@@ -1,17 +1,6 @@
 import { check, foreignKey, index, integer, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core';
 import { sql } from 'drizzle-orm';
-import {
-  earlierHashes,
-  earlierHashesIndex,
-  folded,
-  instant,
-  operational,
-  personal,
-  reference,
-  tenantKey,
-  toSqlText,
-  type Value,
-} from './columns.ts';
+import * as c from './columns.ts';
 import { bookings } from './orders.ts';
 import { outbox } from './outbox.ts';
 import { participants } from './participants.ts';
@@ -25,27 +14,27 @@ import { courseUsers } from './users.ts';
 export const tokens = pgTable(
   'tokens',
   {
-    providerId: reference().notNull(),
-    hash: personal(text()).notNull(),
-    earlierHashes: earlierHashes(),
-    purpose: operational(text({ enum: ['sign_in', 'password'] })).notNull(),
-    userId: reference(),
-    adminUserId: reference(),
+    providerId: c.reference().notNull(),
+    hash: c.personal(text()).notNull(),
+    earlierHashes: c.earlierHashes(),
+    purpose: c.operational(text({ enum: ['sign_in', 'password'] })).notNull(),
+    userId: c.reference(),
+    adminUserId: c.reference(),
     /** Mail that contains the link; each attempt to send it has a hash of its own. */
-    mailId: reference(),
-    createdAt: instant().notNull(),
-    expiresAt: instant().notNull(),
-    usedAt: instant(),
+    mailId: c.reference(),
+    createdAt: c.instant().notNull(),
+    expiresAt: c.instant().notNull(),
+    usedAt: c.instant(),
   },
   (t) => [
     primaryKey({ name: 'tokens_pk', columns: [t.hash, t.providerId] }),
-    tenantKey('tokens_user_fk', t.userId, courseUsers.id),
-    tenantKey('tokens_admin_user_fk', t.adminUserId, adminMemberships.adminUserId),
-    tenantKey('tokens_mail_fk', t.mailId, outbox.id),
+    c.tenantKey('tokens_user_fk', t.userId, courseUsers.id),
+    c.tenantKey('tokens_admin_user_fk', t.adminUserId, adminMemberships.adminUserId),
+    c.tenantKey('tokens_mail_fk', t.mailId, outbox.id),
     uniqueIndex('tokens_mail_id').on(t.providerId, t.mailId),
     // Unused: `tokens_mail_id` has the provider too.
     uniqueIndex('tokens_mail').on(t.mailId),
-    earlierHashesIndex('tokens_earlier_hashes', t),
+    c.earlierHashesIndex('tokens_earlier_hashes', t),
     index('tokens_user').on(t.providerId, t.userId),
     index('tokens_expires').on(t.expiresAt),
     check('tokens_person', sql`num_nonnulls(${t.userId}, ${t.adminUserId}) = 1`),
@@ -56,37 +45,38 @@ export const tokens = pgTable(
 export const sessions = pgTable(
   'sessions',
   {
-    providerId: reference().notNull(),
-    hash: personal(text()).notNull(),
-    userId: reference().notNull(),
-    createdAt: instant().notNull(),
+    providerId: c.reference().notNull(),
+    hash: c.personal(text()).notNull(),
+    userId: c.reference().notNull(),
+    createdAt: c.instant().notNull(),
     /** Time of last use, to the minute, for the idle timeout. */
-    usedAt: instant().notNull(),
-    expiresAt: instant().notNull(),
+    usedAt: c.instant().notNull(),
+    expiresAt: c.instant().notNull(),
   },
   (t) => [
     primaryKey({ name: 'sessions_pk', columns: [t.hash, t.providerId] }),
-    tenantKey('sessions_user_fk', t.userId, courseUsers.id),
+    c.tenantKey('sessions_user_fk', t.userId, courseUsers.id),
     index('sessions_user').on(t.providerId, t.userId),
     index('sessions_expires').on(t.expiresAt),
   ],
 );
 
 /** SQL expression of the stored username, folded. Hashed, since people mistype and send their password as username. */
-export const usernameHash = (username: Value) => sql`encode(sha256(convert_to(${folded(username)}, 'UTF8')), 'hex')`;
-export const usernameHashSql = (username: string) => toSqlText(usernameHash(sql.raw(username)));
+export const usernameHash = (username: c.Value) =>
+  sql`encode(sha256(convert_to(${c.folded(username)}, 'UTF8')), 'hex')`;
+export const usernameHashSql = (username: string) => c.toSqlText(usernameHash(sql.raw(username)));
 
 /** Counters of failed and pending sign-ons per username, existing or not, in the current window. */
 export const signOnFailures = pgTable(
   'sign_on_failures',
   {
-    providerId: reference().notNull(),
-    usernameHash: personal(text()).notNull(),
-    windowStartedAt: instant().notNull(),
+    providerId: c.reference().notNull(),
+    usernameHash: c.personal(text()).notNull(),
+    windowStartedAt: c.instant().notNull(),
     failures: integer().notNull(),
     /** Attempts in progress; ignored 30 s after the last one, in case their process died. */
     pending: integer().notNull().default(0),
-    attemptedAt: instant().notNull().defaultNow(),
+    attemptedAt: c.instant().notNull().defaultNow(),
   },
   (t) => [
     primaryKey({ name: 'sign_on_failures_pk', columns: [t.providerId, t.usernameHash] }),
@@ -99,24 +89,24 @@ export const signOnFailures = pgTable(
 export const bookingLinks = pgTable(
   'booking_links',
   {
-    providerId: reference().notNull(),
-    hash: personal(text()).notNull(),
-    earlierHashes: earlierHashes(),
-    bookingId: reference().notNull(),
+    providerId: c.reference().notNull(),
+    hash: c.personal(text()).notNull(),
+    earlierHashes: c.earlierHashes(),
+    bookingId: c.reference().notNull(),
     /** The participant who is offered a place; null for the payer. */
-    participantId: reference(),
+    participantId: c.reference(),
     /** Mail that contains the link; each attempt to send it has a hash of its own. */
-    mailId: reference(),
-    createdAt: instant().notNull(),
-    expiresAt: instant().notNull(),
+    mailId: c.reference(),
+    createdAt: c.instant().notNull(),
+    expiresAt: c.instant().notNull(),
   },
   (t) => [
     primaryKey({ name: 'booking_links_pk', columns: [t.hash, t.providerId] }),
-    tenantKey('booking_links_booking_fk', t.bookingId, bookings.id),
-    tenantKey('booking_links_participant_fk', t.participantId, participants.id),
-    tenantKey('booking_links_mail_fk', t.mailId, outbox.id),
+    c.tenantKey('booking_links_booking_fk', t.bookingId, bookings.id),
+    c.tenantKey('booking_links_participant_fk', t.participantId, participants.id),
+    c.tenantKey('booking_links_mail_fk', t.mailId, outbox.id),
     uniqueIndex('booking_links_mail').on(t.providerId, t.mailId),
-    earlierHashesIndex('booking_links_earlier_hashes', t),
+    c.earlierHashesIndex('booking_links_earlier_hashes', t),
     index('booking_links_booking').on(t.providerId, t.bookingId),
     index('booking_links_participant').on(t.providerId, t.participantId),
     index('booking_links_expires').on(t.expiresAt),
@@ -127,14 +117,14 @@ export const bookingLinks = pgTable(
 export const calendarFeeds = pgTable(
   'calendar_feeds',
   {
-    providerId: reference().notNull(),
-    userId: reference().notNull(),
-    hash: personal(text()).notNull(),
-    createdAt: instant().notNull(),
+    providerId: c.reference().notNull(),
+    userId: c.reference().notNull(),
+    hash: c.personal(text()).notNull(),
+    createdAt: c.instant().notNull(),
   },
   (t) => [
     primaryKey({ name: 'calendar_feeds_pk', columns: [t.providerId, t.userId] }),
-    tenantKey('calendar_feeds_user_fk', t.userId, courseUsers.id),
+    c.tenantKey('calendar_feeds_user_fk', t.userId, courseUsers.id),
     uniqueIndex('calendar_feeds_hash').on(t.providerId, t.hash),
   ],
 );

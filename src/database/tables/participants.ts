@@ -1,148 +1,129 @@
 import { sql } from 'drizzle-orm';
-import {
-  boolean,
-  check,
-  date,
-  foreignKey,
-  index,
-  jsonb,
-  numeric,
-  pgTable,
-  primaryKey,
-  smallint,
-  text,
-  uniqueIndex,
-} from 'drizzle-orm/pg-core';
-import {
-  indexWhere,
-  instant,
-  operational,
-  personal,
-  reference,
-  tenantKey,
-  tenantTable,
-  timestamps,
-} from './columns.ts';
+import * as pg from 'drizzle-orm/pg-core';
+import * as c from './columns.ts';
 import { courseDates, gatherings } from './coursedates.ts';
 import { bookings, orderLines } from './orders.ts';
 import { courseUsers } from './users.ts';
 
 /** A course user on a course date. A trigger maintains the date's seat counters. */
-export const participants = tenantTable(
+export const participants = c.tenantTable(
   'participants',
   {
-    bookingId: reference().notNull(),
-    courseId: reference().notNull(),
-    courseDateId: reference().notNull(),
-    userId: reference().notNull(),
-    statusId: smallint().notNull().default(1),
-    statusUpdatedAt: instant().notNull(),
+    bookingId: c.reference().notNull(),
+    courseId: c.reference().notNull(),
+    courseDateId: c.reference().notNull(),
+    userId: c.reference().notNull(),
+    statusId: pg.smallint().notNull().default(1),
+    statusUpdatedAt: c.instant().notNull(),
     /** End of an offer, which holds a seat until then. */
-    heldUntil: instant(),
+    heldUntil: c.instant(),
     /** Why an unconfirmed participant holds its seat: an open offer, or a group's place without a name. */
-    heldFor: operational(text({ enum: ['offer', 'name'] })),
+    heldFor: c.operational(pg.text({ enum: ['offer', 'name'] })),
     /** Offers that lapsed or were declined. */
-    lapsedOffers: smallint().notNull().default(0),
-    paidId: smallint().notNull().default(3),
-    entrySource: operational(text({ enum: ['User', 'School'] })).notNull(),
-    completed: boolean().notNull().default(false),
+    lapsedOffers: pg.smallint().notNull().default(0),
+    paidId: pg.smallint().notNull().default(3),
+    entrySource: c.operational(pg.text({ enum: ['User', 'School'] })).notNull(),
+    completed: pg.boolean().notNull().default(false),
     /** Set by hand, so that attendance does not set it. */
-    completedByHand: boolean().notNull().default(false),
-    noShow: boolean().notNull().default(false),
-    passed: boolean().notNull().default(false),
-    certificateIssuedAt: operational(date({ mode: 'string' })),
-    userComment: personal(text()),
-    invoiceReference: personal(text()),
-    customProperties: personal(jsonb()).$type<Record<string, string | null>>(),
-    ...timestamps(),
-    archivedAt: instant(),
+    completedByHand: pg.boolean().notNull().default(false),
+    noShow: pg.boolean().notNull().default(false),
+    passed: pg.boolean().notNull().default(false),
+    certificateIssuedAt: c.operational(pg.date({ mode: 'string' })),
+    userComment: c.personal(pg.text()),
+    invoiceReference: c.personal(pg.text()),
+    customProperties: c.personal(pg.jsonb()).$type<Record<string, string | null>>(),
+    ...c.timestamps(),
+    archivedAt: c.instant(),
   },
   (t) => [
-    tenantKey('participants_booking_fk', t.bookingId, bookings.id),
+    c.tenantKey('participants_booking_fk', t.bookingId, bookings.id),
     // References date and course together, so that the copied course id cannot differ from the date's.
-    foreignKey({
+    pg.foreignKey({
       name: 'participants_date_fk',
       columns: [t.providerId, t.courseId, t.courseDateId],
       foreignColumns: [courseDates.providerId, courseDates.courseId, courseDates.id],
     }),
-    tenantKey('participants_user_fk', t.userId, courseUsers.id),
-    index('participants_date').on(t.providerId, t.courseDateId, t.statusId, t.statusUpdatedAt, t.id),
-    index('participants_course').on(t.providerId, t.courseId, t.id),
-    index('participants_user').on(t.providerId, t.userId, t.id),
-    index('participants_booking').on(t.providerId, t.bookingId, t.id),
-    index('participants_status').on(t.providerId, t.statusId, t.id),
-    index('participants_paid').on(t.providerId, t.paidId, t.id),
-    index('participants_created').on(t.providerId, t.createdAt, t.id),
-    index('participants_updated').on(t.providerId, t.updatedAt, t.id),
-    indexWhere('participants_held', [t.providerId, t.heldUntil], sql`${t.heldUntil} is not null`),
-    check(
+    c.tenantKey('participants_user_fk', t.userId, courseUsers.id),
+    pg.index('participants_date').on(t.providerId, t.courseDateId, t.statusId, t.statusUpdatedAt, t.id),
+    pg.index('participants_course').on(t.providerId, t.courseId, t.id),
+    pg.index('participants_user').on(t.providerId, t.userId, t.id),
+    pg.index('participants_booking').on(t.providerId, t.bookingId, t.id),
+    pg.index('participants_status').on(t.providerId, t.statusId, t.id),
+    pg.index('participants_paid').on(t.providerId, t.paidId, t.id),
+    pg.index('participants_created').on(t.providerId, t.createdAt, t.id),
+    pg.index('participants_updated').on(t.providerId, t.updatedAt, t.id),
+    c.indexWhere('participants_held', [t.providerId, t.heldUntil], sql`${t.heldUntil} is not null`),
+    pg.check(
       'participants_hold',
       sql`${t.heldFor} is null or ${t.heldFor} = 'offer' and ${t.statusId} = 7 or ${t.heldFor} = 'name' and ${t.statusId} in (2, 7)`,
     ),
-    check('participants_held_until', sql`(${t.heldUntil} is not null) = (${t.heldFor} is not distinct from 'offer')`),
-    check('participants_status', sql`${t.statusId} in (1, 2, 3, 4, 7, 8)`),
-    check('participants_paid', sql`${t.paidId} in (1, 3)`),
-    check('participants_source', sql`${t.entrySource} in ('User', 'School')`),
+    pg.check(
+      'participants_held_until',
+      sql`(${t.heldUntil} is not null) = (${t.heldFor} is not distinct from 'offer')`,
+    ),
+    pg.check('participants_status', sql`${t.statusId} in (1, 2, 3, 4, 7, 8)`),
+    pg.check('participants_paid', sql`${t.paidId} in (1, 3)`),
+    pg.check('participants_source', sql`${t.entrySource} in ('User', 'School')`),
   ],
 );
 
 /** Participants that an order line pays for, several lines with several products, or to whom a credit belongs. */
-export const orderLineParticipants = pgTable(
+export const orderLineParticipants = pg.pgTable(
   'order_line_participants',
   {
-    providerId: reference().notNull(),
-    orderLineId: reference().notNull(),
-    participantId: reference().notNull(),
+    providerId: c.reference().notNull(),
+    orderLineId: c.reference().notNull(),
+    participantId: c.reference().notNull(),
     /** The share in the net amount of the line; null for an equal part. */
-    amount: numeric({ precision: 12, scale: 2 }),
+    amount: pg.numeric({ precision: 12, scale: 2 }),
     /** True for a credit that takes back the item of the participant, less a fee. */
-    isCredited: boolean().notNull().default(false),
+    isCredited: pg.boolean().notNull().default(false),
   },
   (t) => [
-    primaryKey({ name: 'order_line_participants_pk', columns: [t.providerId, t.orderLineId, t.participantId] }),
-    tenantKey('order_line_participants_line_fk', t.orderLineId, orderLines.id),
-    tenantKey('order_line_participants_participant_fk', t.participantId, participants.id),
-    index('order_line_participants_participant').on(t.providerId, t.participantId, t.orderLineId),
+    pg.primaryKey({ name: 'order_line_participants_pk', columns: [t.providerId, t.orderLineId, t.participantId] }),
+    c.tenantKey('order_line_participants_line_fk', t.orderLineId, orderLines.id),
+    c.tenantKey('order_line_participants_participant_fk', t.participantId, participants.id),
+    pg.index('order_line_participants_participant').on(t.providerId, t.participantId, t.orderLineId),
   ],
 );
 
 /** A participant's attendance of a session; `attended` is null until registered. */
-export const attendances = pgTable(
+export const attendances = pg.pgTable(
   'attendances',
   {
-    providerId: reference().notNull(),
-    participantId: reference().notNull(),
-    gatheringId: reference().notNull(),
-    attended: boolean(),
-    minutes: smallint(),
-    registeredAt: instant(),
+    providerId: c.reference().notNull(),
+    participantId: c.reference().notNull(),
+    gatheringId: c.reference().notNull(),
+    attended: pg.boolean(),
+    minutes: pg.smallint(),
+    registeredAt: c.instant(),
   },
   (t) => [
-    primaryKey({ name: 'attendances_pk', columns: [t.providerId, t.participantId, t.gatheringId] }),
-    tenantKey('attendances_participant_fk', t.participantId, participants.id),
-    tenantKey('attendances_gathering_fk', t.gatheringId, gatherings.id),
+    pg.primaryKey({ name: 'attendances_pk', columns: [t.providerId, t.participantId, t.gatheringId] }),
+    c.tenantKey('attendances_participant_fk', t.participantId, participants.id),
+    c.tenantKey('attendances_gathering_fk', t.gatheringId, gatherings.id),
   ],
 );
 
 /** Every mark of a participant's attendance; the newest by `marked_at` is the attendance. */
-export const attendanceMarks = tenantTable(
+export const attendanceMarks = c.tenantTable(
   'attendance_marks',
   {
-    participantId: reference().notNull(),
-    gatheringId: reference().notNull(),
-    attended: boolean(),
-    minutes: smallint(),
+    participantId: c.reference().notNull(),
+    gatheringId: c.reference().notNull(),
+    attended: pg.boolean(),
+    minutes: pg.smallint(),
     /** The client's time, not after that of the server. */
-    markedAt: instant().notNull(),
+    markedAt: c.instant().notNull(),
     /** Chosen by the client; a mark with an equal one is a repeat. */
-    nonce: personal(text()).notNull(),
-    createdAt: instant().notNull(),
+    nonce: c.personal(pg.text()).notNull(),
+    createdAt: c.instant().notNull(),
   },
   (t) => [
-    tenantKey('attendance_marks_participant_fk', t.participantId, participants.id),
-    tenantKey('attendance_marks_gathering_fk', t.gatheringId, gatherings.id),
-    uniqueIndex('attendance_marks_nonce').on(t.providerId, t.participantId, t.gatheringId, t.nonce),
-    index('attendance_marks_gathering').on(t.providerId, t.gatheringId),
+    c.tenantKey('attendance_marks_participant_fk', t.participantId, participants.id),
+    c.tenantKey('attendance_marks_gathering_fk', t.gatheringId, gatherings.id),
+    pg.uniqueIndex('attendance_marks_nonce').on(t.providerId, t.participantId, t.gatheringId, t.nonce),
+    pg.index('attendance_marks_gathering').on(t.providerId, t.gatheringId),
   ],
 );
 
