@@ -13,34 +13,12 @@ type Failure =
   | { kind: 'fault' };
 
 // From 3D000 on: no such database, not migrated yet, no access, or a missing grant.
-const unavailableCodes = new Set([
-  '57014',
-  '25006',
-  '25P03',
-  '25P04',
-  '3D000',
-  '42P01',
-  '42883',
-  '28P01',
-  '28000',
-  '42501',
-]);
+const unavailableCodes = /^(57014|25006|25P03|25P04|3D000|42P01|42883|28P01|28000|42501)$/;
 /** Duplicate or unknown prepared statement: a pooler switched sessions between connections. */
 const preparingCodes = new Set(['42P05', '26000']);
 const retryCodes = new Set(['40001', '40P01', '55P03']);
-const socketCodes = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'ENOENT',
-  'EPIPE',
-  'ETIMEDOUT',
-  'EHOSTUNREACH',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'ENETUNREACH',
-  'ENETDOWN',
-  'ECONNABORTED',
-]);
+const socketCodes =
+  /^(ECONNREFUSED|ECONNRESET|ENOENT|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND|EAI_AGAIN|ENETUNREACH|ENETDOWN|ECONNABORTED)$/;
 
 /** The server or a pooler rejected a prepared statement's name; nothing was executed. */
 export function isPreparedStatementError(error: unknown) {
@@ -58,6 +36,9 @@ const certificateCodes =
 export const isCertificateError = (error: unknown): error is NodeJS.ErrnoException =>
   error instanceof Error && certificateCodes.test(getErrorCode(error));
 
+const driverMessages =
+  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered|Client was closed|Query read timeout|Cannot use a pool after|The server does not support SSL|There was an error establishing an SSL)/;
+
 /** Classifies an error; undefined if it does not come from the database. */
 export function classifyError(error: unknown): Failure | undefined {
   const cause = getRootCause(error);
@@ -67,16 +48,10 @@ export function classifyError(error: unknown): Failure | undefined {
   if (!(cause instanceof Error)) return undefined;
   // ENOENT of `open` is a missing certificate file, not a missing socket.
   const { code = '', syscall } = cause as NodeJS.ErrnoException;
-  if (socketCodes.has(code) && syscall !== 'open') return { kind: 'unavailable' };
+  if (socketCodes.test(code) && syscall !== 'open') return { kind: 'unavailable' };
   if (isCertificateError(cause)) return { kind: 'unavailable' };
   // The driver's own errors have no code: lost connections and timeouts.
-  if (
-    /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered|Client was closed|Query read timeout|Cannot use a pool after|The server does not support SSL|There was an error establishing an SSL)/.test(
-      cause.message,
-    )
-  ) {
-    return { kind: 'unavailable' };
-  }
+  if (driverMessages.test(cause.message)) return { kind: 'unavailable' };
   return cause === error ? undefined : { kind: 'fault' };
 }
 
@@ -86,7 +61,7 @@ const ruleCodes = new Set(['23502', '23503', '23505', '23514', '23P01', 'P0001']
 function fromSqlState(code: string, constraint: string): Failure {
   if (ruleCodes.has(code)) return { kind: 'rule', constraint };
   if (retryCodes.has(code)) return { kind: 'retry' };
-  if (unavailableCodes.has(code)) return { kind: 'unavailable' };
+  if (unavailableCodes.test(code)) return { kind: 'unavailable' };
   const byClass: Record<string, Failure> = {
     '22': { kind: 'input' },
     '54': { kind: 'input' },
@@ -104,15 +79,8 @@ export function toLoggableError(error: unknown) {
     return { message: cause.message.split('"')[0], code: getErrorCode(cause) || undefined };
   if (!(cause instanceof DatabaseError)) return cause;
   const { code, constraint, table, column, routine } = cause;
-  return {
-    message: cause.message.split('"')[0],
-    code,
-    constraint,
-    table,
-    column,
-    routine,
-    stack: cause.stack?.split('\n').slice(1).join('\n'),
-  };
+  const stack = cause.stack?.split('\n').slice(1).join('\n');
+  return { message: cause.message.split('"')[0], ...{ code, constraint, table, column, routine, stack } };
 }
 
 /** SQLSTATE or Node's error code, or an empty string. */

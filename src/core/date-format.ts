@@ -29,13 +29,7 @@ export function spanEnds({ startAt, endAt, startTimeAt, endTimeAt }: DateSpan, l
 const toHoursAndMinutes = (time: string | null) => time?.slice(0, 5) ?? '';
 
 /** Splits the timestamps `yyyy-mm-dd hh:mm:ss` of a session into days and times. */
-export const toDateSpan = ({
-  gatheringAt,
-  gatheringEndAt,
-}: {
-  gatheringAt: string;
-  gatheringEndAt: string;
-}): DateSpan => ({
+export const toDateSpan = ({ gatheringAt, gatheringEndAt }: Record<`gathering${'' | 'End'}At`, string>): DateSpan => ({
   startAt: gatheringAt.slice(0, 10),
   startTimeAt: gatheringAt.slice(11),
   endAt: gatheringEndAt.slice(0, 10),

@@ -1,9 +1,8 @@
 import * as codes from '../schema/codes.ts';
+import type { Label } from './language.ts';
 import { participantStatus } from './statuses.ts';
 
-export const label = (en: string, no: string) => ({ en, no });
-
-export type Label = ReturnType<typeof label>;
+export const label = (en: string, no: string): Label => ({ en, no });
 
 /** Statuses of participants; 4 and 8 hold no seat. */
 export const participantStatuses = new Map<number, { code: string; title: Label }>([

@@ -8,22 +8,19 @@ import type { bookings } from '../../../database/tables/orders.ts';
 import type { participants } from '../../../database/tables/participants.ts';
 import * as statuses from '../../../core/reference/statuses.ts';
 import { ParticipantDate } from './date-schema.ts';
-import {
-  label,
-  participantStatuses,
-  ParticipantStatusId,
-  participantStatusTitles,
-  type Label,
-} from '../../../core/reference/participant-statuses.ts';
+import type { Label } from '../../../core/reference/language.ts';
+import * as statusTable from '../../../core/reference/participant-statuses.ts';
 
 const text = Type.String();
 
 export const paidStates = new Map<number, Label>([
-  [statuses.paymentStatus.yes, label('Yes', 'Ja')],
-  [statuses.paymentStatus.no, label('No', 'Nei')],
+  [statuses.paymentStatus.yes, statusTable.label('Yes', 'Ja')],
+  [statuses.paymentStatus.no, statusTable.label('No', 'Nei')],
 ]);
 
-const requestableTitles = new Map(statuses.requestableStatuses.map((id) => [id, participantStatusTitles.get(id)!]));
+const requestableTitles = new Map(
+  statuses.requestableStatuses.map((id) => [id, statusTable.participantStatusTitles.get(id)!]),
+);
 
 export const BookingStatusId = codes.Code('BookingStatusId', requestableTitles);
 
@@ -50,11 +47,11 @@ const PaymentStatusId = codes.Code('PaymentStatusId', paidStates);
 const ParticipantStatus = t.NamedObject(
   'ParticipantStatus',
   t.member.closed.all({
-    id: ParticipantStatusId,
+    id: statusTable.ParticipantStatusId,
     title: text,
     status_code: codes.Code(
       'ParticipantStatusCode',
-      new Map([...participantStatuses.values()].map(({ code, title }) => [code, title])),
+      new Map([...statusTable.participantStatuses.values()].map(({ code, title }) => [code, title])),
     ),
   }),
 );
@@ -136,7 +133,7 @@ export function toParticipant(
   { booking, course, coursedate }: ParticipantRelations,
   { language }: Pick<Ctx, 'language'>,
 ): Participant {
-  const status = participantStatuses.get(row.statusId)!;
+  const status = statusTable.participantStatuses.get(row.statusId)!;
   return {
     id: row.id,
     archived_at: formatTimestamp(row.archivedAt),

@@ -1,5 +1,5 @@
 import { asc, eq, type SQL, sql, isNull } from 'drizzle-orm';
-import type { PgColumn } from 'drizzle-orm/pg-core';
+import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
 import { toMinorUnits } from '../../../core/money.ts';
 import { participantStatus } from '../../../core/reference/statuses.ts';
 import type { Reader } from '../../../database/client.ts';
@@ -122,6 +122,25 @@ export const shareCheck: Check = {
 const withStatus = (status: number) => sql<string>`count(*) filter (where ${participants.statusId} = ${status})::text`;
 const toText = (counter: PgColumn) => sql<string>`${counter}::text`;
 
+type Figures = Record<'stored' | 'counted', Record<string, SQL<string>>>;
+
+/** Recounts items from the rows of another table, whose column `ofItem` has their ids. */
+const countRows =
+  (
+    table: TenantTable,
+    rows: PgTable & { providerId: PgColumn },
+    ofItem: PgColumn,
+    figures: Figures,
+  ): Check['recount'] =>
+  async (db, page) =>
+    db
+      .select({ providerId: table.providerId, id: table.id, ...figures })
+      .from(table)
+      .innerJoin(page, matchesPage(table, page))
+      .leftJoin(rows, sameTenant(rows, table, eq(ofItem, table.id)))
+      .groupBy(table.providerId, table.id)
+      .orderBy(asc(table.providerId), asc(table.id)) as unknown as Promise<CountedItem[]>;
+
 const stored = {
   num_confirmed: toText(courseDates.numConfirmed),
   num_overbooked: toText(courseDates.numOverbooked),
@@ -139,14 +158,7 @@ const counted = {
 export const seatCheck: Check = {
   items: 'course_dates',
   table: courseDates,
-  recount: async (db, page) =>
-    db
-      .select({ providerId: courseDates.providerId, id: courseDates.id, stored, counted })
-      .from(courseDates)
-      .innerJoin(page, matchesPage(courseDates, page))
-      .leftJoin(participants, sameTenant(participants, courseDates, eq(participants.courseDateId, courseDates.id)))
-      .groupBy(courseDates.providerId, courseDates.id)
-      .orderBy(asc(courseDates.providerId), asc(courseDates.id)),
+  recount: countRows(courseDates, participants, participants.courseDateId, { stored, counted }),
 };
 
 const { providerId, id, kind, isPaid, totalBeforeDiscounts, totalDiscounts, totalVat } = orders;
@@ -200,19 +212,10 @@ const isUse = sql`${kind} = 'order' and not is_order_void(${orders.providerId}, 
 export const usesCheck: Check = {
   items: 'campaigns',
   table: campaigns,
-  recount: async (db, page) =>
-    db
-      .select({
-        providerId: campaigns.providerId,
-        id: campaigns.id,
-        stored: { uses: toText(campaigns.uses) },
-        counted: { uses: sql<string>`count(*) filter (where ${isUse})::text` },
-      })
-      .from(campaigns)
-      .innerJoin(page, matchesPage(campaigns, page))
-      .leftJoin(orders, sameTenant(orders, campaigns, eq(orders.campaignId, campaigns.id)))
-      .groupBy(campaigns.providerId, campaigns.id)
-      .orderBy(asc(campaigns.providerId), asc(campaigns.id)),
+  recount: countRows(campaigns, orders, orders.campaignId, {
+    stored: { uses: toText(campaigns.uses) },
+    counted: { uses: sql<string>`count(*) filter (where ${isUse})::text` },
+  }),
 };
 
 const redeemed = sql`coalesce(sum(${voucherRedemptions.amount}), 0)`;
@@ -223,20 +226,8 @@ const expectedBalance = sql<string>`greatest(0.00, ${vouchers.amount} - ${vouche
 export const balanceCheck: Check = {
   items: 'vouchers',
   table: vouchers,
-  recount: async (db, page) =>
-    db
-      .select({
-        providerId: vouchers.providerId,
-        id: vouchers.id,
-        stored: { balance: sql<string>`${vouchers.balance}::text` },
-        counted: { balance: expectedBalance },
-      })
-      .from(vouchers)
-      .innerJoin(page, matchesPage(vouchers, page))
-      .leftJoin(
-        voucherRedemptions,
-        sameTenant(voucherRedemptions, vouchers, eq(voucherRedemptions.voucherId, vouchers.id)),
-      )
-      .groupBy(vouchers.providerId, vouchers.id)
-      .orderBy(asc(vouchers.providerId), asc(vouchers.id)),
+  recount: countRows(vouchers, voucherRedemptions, voucherRedemptions.voucherId, {
+    stored: { balance: toText(vouchers.balance) },
+    counted: { balance: expectedBalance },
+  }),
 };

@@ -152,30 +152,20 @@ async function eraseItems(
     toIds(selectOwn(purchases.orders).filter(isSelected));
   const clearOf = (entry: Entry, ids: number[]) =>
     clearRows(tx, now, entry, { ...person, orders: ids, customers: ids });
+  const shared = select(({ isShared }) => isShared);
+  const unshared = select(({ isShared }) => !isShared);
+  const keptAndPaid = select(({ isKept, isPayer }) => isKept === true && isPayer);
   const erasable = select(({ isShared, isKept }) => !isShared && !isKept);
   const ofCompany = select(({ isOfCompany }) => isOfCompany).filter((id) => erasable.includes(id));
   const ofPerson = erasable.filter((id) => !ofCompany.includes(id));
   const participants = await clearRows(tx, now, register.participants, person);
   let others = await clearRows(tx, now, register.attendance_marks, person);
-  others += await clearOf(
-    register.bookings,
-    select(({ isShared }) => !isShared),
-  );
+  others += await clearOf(register.bookings, unshared);
   others += await clearOf(register.payments, erasable);
   let orders = await clearOf(register.orders, ofPerson);
   orders += await clearBooker(tx, now, user, ofCompany);
-  orders += await clearShared(
-    tx,
-    now,
-    user,
-    select(({ isShared }) => isShared),
-  );
-  others += await keepPayer(
-    tx,
-    now,
-    user,
-    select(({ isKept, isPayer }) => isKept === true && isPayer),
-  );
+  orders += await clearShared(tx, now, user, shared);
+  others += await keepPayer(tx, now, user, keptAndPaid);
   const customers = await clearOf(register.customers, toIds(selectErasable(purchases.customers)));
   others += await keepBuyers(tx, now, user, purchases, timezone);
   return { participants, orders, customers, others, names: names.map(({ name }) => name) };

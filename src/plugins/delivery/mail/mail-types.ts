@@ -12,18 +12,7 @@ export type ClaimedMail = RowOf<typeof claimMails> & {
   digest?: Attempted[];
 };
 
-export type MailGathering = Pick<
-  ShownGathering,
-  | 'id'
-  | 'gatheringAt'
-  | 'gatheringEndAt'
-  | 'startsAtMs'
-  | 'endsAtMs'
-  | 'theme'
-  | 'description'
-  | 'eventUrl'
-  | 'location'
->;
+export type MailGathering = Omit<ShownGathering, 'courseDateId' | 'isOver' | 'number'>;
 
 /** Time and place of a date before a change. */
 export type Schedule = DateSpan &

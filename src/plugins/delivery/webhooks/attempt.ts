@@ -84,12 +84,8 @@ type Failure = {
 };
 
 /** Returns the backoff delay in seconds after a failed attempt, or the reason to disable the endpoint. */
-export function afterFailure({
-  attempts,
-  failingSeconds,
-  statusCode,
-  retryAfterSeconds,
-}: Failure): number | 'gone' | 'failing' {
+export function afterFailure(failure: Failure): number | 'gone' | 'failing' {
+  const { attempts, failingSeconds, statusCode, retryAfterSeconds } = failure;
   const { retries, giveUpAfter, maxRetryAfter } = schedule;
   if (statusCode === 410) return 'gone';
   if (failingSeconds >= giveUpAfter) return 'failing';
