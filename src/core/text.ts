@@ -74,6 +74,10 @@ export const foldSearch = (text: string) =>
     .replace(/aa+/g, 'a')
     .replace(/oe+/g, 'o');
 
+const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+/** A text for HTML and XML. */
+export const escapeMarkup = (text: string) => text.replaceAll(/[&<>"]/g, (sign) => entities[sign]!);
+
 /** 1 to 255 code points. */
 export const isTitle = (text: string) => text !== '' && Array.from(text).length <= 255;
 

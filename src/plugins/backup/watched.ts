@@ -18,11 +18,8 @@ export const backupCheck: SystemCheck = {
   },
 };
 
-export function assessBackup({
-  ageSeconds: age,
-  lastRestoreTest,
-  file,
-}: Pick<LastBackup, 'ageSeconds' | 'lastRestoreTest'> & { file?: string | null }): Result[] {
+type Assessed = Pick<LastBackup, 'ageSeconds' | 'lastRestoreTest'> & { file?: string | null };
+export function assessBackup({ ageSeconds: age, lastRestoreTest, file }: Assessed): Result[] {
   if (age === null) return [warning('There is no backup')];
   const limits = { warning: 26 * hours, error: 72 * hours };
   const name = file ? ` (${basename(file)})` : '';

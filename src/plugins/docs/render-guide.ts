@@ -1,5 +1,6 @@
 import GithubSlugger from 'github-slugger';
 import type { Marked } from 'marked';
+import { escapeMarkup } from '../../core/text.ts';
 
 /** Returns the HTML of code with a span for each token; undefined for an unknown language. */
 type Highlight = (code: string, language: string | undefined) => string | undefined;
@@ -39,7 +40,7 @@ export function renderGuide(
     renderer: {
       heading({ depth, text, tokens }) {
         const id = slugger.slug(text);
-        const plain = escapeHtml(text.replaceAll('`', ''));
+        const plain = escapeMarkup(text.replaceAll('`', ''));
         if (depth === 1) title = text;
         if (depth === 2) sections.push({ id, title: text.replaceAll('`', '') });
         const anchor = depth === 1 ? '' : ` <a class="anchor" href="#${id}" aria-label="Link to ${plain}">#</a>`;
@@ -49,11 +50,11 @@ export function renderGuide(
       link({ href, tokens }) {
         const text = this.parser.parseInline(tokens);
         const target = toLinkTarget(href, names, path);
-        return target === undefined ? text : `<a href="${escapeHtml(target)}">${text}</a>`;
+        return target === undefined ? text : `<a href="${escapeMarkup(target)}">${text}</a>`;
       },
       // Focusable, so that the keyboard can scroll them.
-      code: ({ text, lang }) => `<pre tabindex="0"><code>${highlight(text, lang) ?? escapeHtml(text)}</code></pre>\n`,
-      html: ({ text }) => escapeHtml(text),
+      code: ({ text, lang }) => `<pre tabindex="0"><code>${highlight(text, lang) ?? escapeMarkup(text)}</code></pre>\n`,
+      html: ({ text }) => escapeMarkup(text),
     },
   });
   const html = marked
@@ -70,6 +71,3 @@ function toLinkTarget(href: string, names: Set<string>, path: string): string | 
   if (name === undefined || !names.has(name)) return undefined;
   return `${name === 'README' ? path : `${path}/${name}`}${fragment}`;
 }
-
-const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-const escapeHtml = (text: string) => text.replaceAll(/[&<>"]/g, (character) => entities[character]!);

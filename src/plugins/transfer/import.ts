@@ -10,17 +10,7 @@ import { recordTypes } from './record-types/index.ts';
 import { createLineReader } from './line-reader.ts';
 import type { Line } from './lines.ts';
 import { assignUsernames } from './usernames.ts';
-import {
-  analyzeStaging,
-  clearStaging,
-  findBadLines,
-  deleteImported,
-  findChangedLines,
-  loadRanges,
-  recognizeErased,
-  stageLines,
-  type BadLine,
-} from './staging.ts';
+import * as staging from './staging.ts';
 
 export type AllowedScope = 'partners' | 'categories';
 export type ImportOptions = {
@@ -30,7 +20,7 @@ export type ImportOptions = {
   allow?: AllowedScope[];
   /** Skips lines whose refs were imported with other values, instead of refusing them. */
   skipChanged?: boolean;
-  onBadLine?: (bad: BadLine) => void;
+  onBadLine?: (bad: staging.BadLine) => void;
   onProgress?: (summary: ImportSummary) => void;
 };
 /** Numbers of lines: `known` were imported by an earlier run, `bad` are invalid. */
@@ -64,7 +54,7 @@ export async function importLines(
         options.onBadLine?.(bad);
       },
     };
-    await clearStaging(database, providerId);
+    await staging.clearStaging(database, providerId);
     try {
       await checkLines(run, allow ? withAllowedOnly(lines, allow) : lines);
       if (summary.bad === 0 && !dryRun) await writeAll(run);
@@ -72,7 +62,7 @@ export async function importLines(
     } finally {
       // After a lost connection another import may be running; the next one clears the lines.
       await assertLocked()
-        .then(() => clearStaging(database, providerId))
+        .then(() => staging.clearStaging(database, providerId))
         .catch(() => undefined);
     }
   });
@@ -87,7 +77,7 @@ type ImportRun = {
   /** Those of the lines, imported before or not. */
   kinds: Set<string>;
   skipChanged: boolean | undefined;
-  reportBadLine: (bad: BadLine) => void;
+  reportBadLine: (bad: staging.BadLine) => void;
   onProgress: () => void;
 };
 
@@ -102,17 +92,17 @@ async function checkLines(
     await assertLocked();
     const staged = checked.flatMap(({ staged }) => staged ?? []);
     for (const { kind } of staged) kinds.add(kind);
-    await stageLines(database, ctx.providerId, staged);
+    await staging.stageLines(database, ctx.providerId, staged);
     summary.read += batch.length;
     onProgress();
   }
   await assertLocked();
-  await analyzeStaging(database);
-  await recognizeErased(database, ctx.providerId);
-  const changed = skipChanged ? [] : await findChangedLines(database, ctx.providerId);
-  summary.known = await deleteImported(database, ctx.providerId);
+  await staging.analyzeStaging(database);
+  await staging.recognizeErased(database, ctx.providerId);
+  const changed = skipChanged ? [] : await staging.findChangedLines(database, ctx.providerId);
+  summary.known = await staging.deleteImported(database, ctx.providerId);
   const persons = await assignUsernames(database, ctx.providerId);
-  const bad = [...changed, ...persons, ...(await findBadLines(database, ctx.providerId, recordTypes))];
+  const bad = [...changed, ...persons, ...(await staging.findBadLines(database, ctx.providerId, recordTypes))];
   for (const one of bad.sort((a, b) => a.line - b.line)) reportBadLine(one);
   await assertLocked();
 }
@@ -121,7 +111,7 @@ async function checkLines(
 async function writeAll({ database, ctx, assertLocked, summary, kinds, reportBadLine, onProgress }: ImportRun) {
   for (const kind of recordTypes) {
     let [batchCount, nextAnalyze] = [0, 1];
-    const ranges = await loadRanges(database, ctx.providerId, kind.kind, isBulk(kind) ? batchSize : 1);
+    const ranges = await staging.loadRanges(database, ctx.providerId, kind.kind, isBulk(kind) ? batchSize : 1);
     for (const { first, last } of ranges) {
       const { lines, refused } = isBulk(kind)
         ? await writeOrBisect(ctx, kind, { first, last, asResync: ranges.length > 1 })
@@ -165,7 +155,7 @@ async function writeOrBisect(ctx: Ctx, kind: BulkRecordType, range: Range): Prom
     return { ...right, lines: left.lines + right.lines };
   }
 }
-type WriteResult = { lines: number; refused?: BadLine };
+type WriteResult = { lines: number; refused?: staging.BadLine };
 
 const session = 'pg_backend_pid() as pid';
 type Session = { pid: number };

@@ -127,11 +127,8 @@ export type StagedRow = {
   ref?: string;
 };
 
-export function lineSchema(kind: RecordType): TObject {
-  return isBulk(kind)
-    ? Type.Object({ ref: Ref, ...itemProperties(kind) })
-    : Type.Object({ ref: Ref, ...kind.schema.properties });
-}
+export const lineSchema = (kind: RecordType): TObject =>
+  Type.Object({ ref: Ref, ...(isBulk(kind) ? itemProperties(kind) : kind.schema.properties) });
 
 function itemProperties({ fields, accepts = {}, parts = {} }: Item): Record<string, TSchema> {
   return {
@@ -153,14 +150,8 @@ function partSchema(part: Part): TSchema {
 }
 
 /** Converts a valid line to rows, its main row first. */
-export async function toStagedRows(
-  kind: BulkRecordType,
-  line: Fields,
-  importContext: ImportContext,
-): Promise<StagedRow[]> {
-  const own = { ref_kind: kind.kind, ref: line['ref'] as string };
-  return toItemRows(kind, line, importContext, own, {}, {});
-}
+export const toStagedRows = (kind: BulkRecordType, line: Fields, importContext: ImportContext) =>
+  toItemRows(kind, line, importContext, { ref_kind: kind.kind, ref: line['ref'] as string }, {}, {});
 
 type OwnRef = { ref_kind: string; ref: string };
 

@@ -5,17 +5,7 @@ import { queryBuilderOn } from '../../../database/reader.ts';
 import type { Queryable } from '../../../database/statements.ts';
 import { partnerConnections, providers, providerState } from '../../../database/tables/providers.ts';
 import { readTenantTables, readUnsetValues, type TenantTable } from '../../../database/tenant-tables.ts';
-import {
-  boundReferences,
-  deleteRows,
-  findListed,
-  invoiceSeller,
-  keptForInvoices,
-  reduceRows,
-  rememberDeletion,
-  unlinkRows,
-  unsetColumns,
-} from './sql.ts';
+import * as statements from './sql.ts';
 
 /** A provider without sub-schools; once its deletion began, it has no row in `provider_state`, which writes lock. */
 export async function findDeletable({ db }: { db: Reader }, providerId: number) {
@@ -55,10 +45,10 @@ export async function deleteSchool(
     for (const table of tables)
       deleted += await emptyTable({ database, providerId, limit: batchSize }, table, keepOrders);
   }
-  const unset = keepOrders ? await findUnset(database, 'providers', invoiceSeller) : [];
+  const unset = keepOrders ? await findUnset(database, 'providers', statements.invoiceSeller) : [];
   await database.writeShared(async (tx, now) => {
-    await rememberDeletion(tx, { providerId, now, keepOrders });
-    if (keepOrders) await tx.execute(unsetColumns('providers', sql`t.id = ${providerId}`, unset));
+    await statements.rememberDeletion(tx, { providerId, now, keepOrders });
+    if (keepOrders) await tx.execute(statements.unsetColumns('providers', sql`t.id = ${providerId}`, unset));
     else await tx.delete(providers).where(eq(providers.id, providerId));
     tx.auditItem(providerId);
   });
@@ -70,7 +60,7 @@ type Listed = { provider: number; user?: number; created_at: string; orders_kept
 
 /** The providers of a list that a restored backup still has. */
 export const findDeletedSchools = (on: Queryable, list: Listed[]) =>
-  findListed(on, {
+  statements.findListed(on, {
     list: list.filter(({ user }) => user === undefined).map((one) => ({ orders_kept: null, ...one })),
   });
 
@@ -103,20 +93,24 @@ const endConnected = (database: SchoolDatabase, providerId: number, locked: numb
 async function emptyTable(deletion: Deletion, table: TenantTable, keepOrders: boolean) {
   const { name, ownReferences } = table;
   const { database, limit } = deletion;
-  for (const column of ownReferences.filter((column) => column !== boundReferences[name]))
-    await inBatches(deletion, unlinkRows(table, deletion, column));
-  const kept = keepOrders ? keptForInvoices[name] : undefined;
+  for (const column of ownReferences.filter((column) => column !== statements.boundReferences[name]))
+    await inBatches(deletion, statements.unlinkRows(table, deletion, column));
+  const kept = keepOrders ? statements.keptForInvoices[name] : undefined;
   const deleted = kept ? await reduceTable(deletion, name, kept) : await deleteAll(deletion, table);
   // The checks of foreign keys to the next tables would read the dead rows.
   if (deleted >= limit) await database.pool.query(`vacuum (analyze, truncate off) ${name}`);
   return deleted;
 }
 
-async function reduceTable(deletion: Deletion, table: string, kept: NonNullable<(typeof keptForInvoices)[string]>) {
+async function reduceTable(
+  deletion: Deletion,
+  table: string,
+  kept: NonNullable<(typeof statements.keptForInvoices)[string]>,
+) {
   if (kept.condition === undefined && kept.columns === undefined) return 0;
   const unset = kept.columns === undefined ? [] : await findUnset(deletion.database, table, kept.columns);
   for (let [last, deleted] = [0, 0]; ;) {
-    const { rows } = await step<Page>(deletion, reduceRows(table, deletion, last, kept, unset));
+    const { rows } = await step<Page>(deletion, statements.reduceRows(table, deletion, last, kept, unset));
     const page = rows[0]!;
     deleted += page.deleted;
     if (page.read < deletion.limit) return deleted;
@@ -132,9 +126,9 @@ async function findUnset({ pool }: Pick<Database, 'pool'>, table: string, kept: 
 /** Deletes the rows; those that others need follow these in a later round. */
 async function deleteAll(deletion: Deletion, table: TenantTable) {
   for (let total = 0; ;) {
-    const deleted = await inBatches(deletion, deleteRows(table, deletion));
+    const deleted = await inBatches(deletion, statements.deleteRows(table, deletion));
     total += deleted;
-    if (deleted === 0 || boundReferences[table.name] === undefined) return total;
+    if (deleted === 0 || statements.boundReferences[table.name] === undefined) return total;
   }
 }
 

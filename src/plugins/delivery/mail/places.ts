@@ -1,13 +1,4 @@
-import {
-  canceled,
-  getEnrolmentStatus,
-  hasConfirmedPlace,
-  hasLeft,
-  holdsSeat,
-  isConfirmed,
-  participantStatus,
-  postponed,
-} from '../../../core/reference/statuses.ts';
+import * as statuses from '../../../core/reference/statuses.ts';
 import { loadCredit } from '../../../domains/bookings/participant-changes/deregistration-service.ts';
 import { linkUrl } from '../../../domains/messages/links/schema.ts';
 import { createLink } from '../../../domains/messages/links/service.ts';
@@ -24,19 +15,19 @@ import { addressMail, type Mail, type Prepare, type Sources } from './mails.ts';
 type Check = (place: Place) => string | false;
 
 const isTaken: Check = ({ isToAnother }) => isToAnother && 'another person has its place in the meantime';
-const isLeft: Check = ({ statusId }) => hasLeft(statusId) && 'its participant has left in the meantime';
-const isBack: Check = ({ statusId }) => !hasLeft(statusId) && 'its participant is back in the meantime';
+const isLeft: Check = ({ statusId }) => statuses.hasLeft(statusId) && 'its participant has left in the meantime';
+const isBack: Check = ({ statusId }) => !statuses.hasLeft(statusId) && 'its participant is back in the meantime';
 const isOver: Check = ({ date }) => date.isOver && 'its date is over';
 /** The checks of a mail that says what holds now of a date to come. */
 const toCome: Check[] = [
-  ({ date }) => date.dateStatusId === canceled && 'its date is canceled in the meantime',
+  ({ date }) => date.dateStatusId === statuses.canceled && 'its date is canceled in the meantime',
   ({ date }) => date.isDeleted && 'its date was deleted',
   isOver,
 ];
 const toStart: Check[] = [
   ...toCome,
   ({ date }) => date.hasStarted && 'its date is over',
-  ({ date }) => date.dateStatusId === postponed && 'its date is postponed in the meantime',
+  ({ date }) => date.dateStatusId === statuses.postponed && 'its date is postponed in the meantime',
 ];
 const hasNoPlace = 'its participant has no place any more';
 
@@ -63,7 +54,7 @@ const letters: Record<PlaceLetter, Traits> = {
   promotion: {
     checks: [
       ...[isTaken, isLeft, ...toCome],
-      ({ statusId, heldFor }) => (!holdsSeat(statusId) || heldFor === 'offer') && hasNoPlace,
+      ({ statusId, heldFor }) => (!statuses.holdsSeat(statusId) || heldFor === 'offer') && hasNoPlace,
     ],
     ...{ confirms: true, calendar: 'place' },
   },
@@ -75,12 +66,12 @@ const letters: Record<PlaceLetter, Traits> = {
     ...{ calendar: 'end', hidesAmounts: true },
   },
   date_canceled: {
-    checks: [({ date }) => date.dateStatusId !== canceled && 'its date is not canceled any more', isTaken],
+    checks: [({ date }) => date.dateStatusId !== statuses.canceled && 'its date is not canceled any more', isTaken],
     ...{ calendar: 'end', message: ({ date }) => date.cancellationMessage },
   },
   date_changed: { checks: [isTaken, isLeft, ...toCome], confirms: true, calendar: 'date' },
   reminder: {
-    checks: [isTaken, isLeft, ...toStart, ({ statusId }) => !isConfirmed(statusId) && hasNoPlace],
+    checks: [isTaken, isLeft, ...toStart, ({ statusId }) => !statuses.isConfirmed(statusId) && hasNoPlace],
     confirms: true,
   },
   booking_link: { checks: [], link: { kind: 'booking', replaces: 'all' }, hasOrder: true },
@@ -128,7 +119,7 @@ async function writeLetter(sources: Sources, mail: Mail, place: Place, kind: Pla
   const facts = {
     ...{ language: mail.language, timezone, before },
     participantName: page?.kind === 'booking' ? '' : place.participantName,
-    mayJoin: confirms && isToParticipant && hasConfirmedPlace(enrolment),
+    mayJoin: confirms && isToParticipant && statuses.hasConfirmedPlace(enrolment),
     ...(hasOrder && { orderId }),
     heldUntil: page?.kind === 'offer' ? place.heldUntil : null,
   };
@@ -137,11 +128,11 @@ async function writeLetter(sources: Sources, mail: Mail, place: Place, kind: Pla
   const opening = texts.letters[kind]({
     ...{ school: mail.school, title: date.title, isStatusChanged: place.isStatusChanged, changed },
     // A person with an open offer still waits.
-    status: place.heldFor === 'offer' ? 'waiting' : getEnrolmentStatus(enrolment),
-    hasFee: place.statusId === participantStatus.deregisteredWithFee,
+    status: place.heldFor === 'offer' ? 'waiting' : statuses.getEnrolmentStatus(enrolment),
+    hasFee: place.statusId === statuses.participantStatus.deregisteredWithFee,
     ...{ isDateDeleted: date.isDeleted, isReopened: before?.isCanceled === true },
   });
-  const isPostponed = confirms && date.dateStatusId === postponed;
+  const isPostponed = confirms && date.dateStatusId === statuses.postponed;
   const ownPage = isToParticipant && place.canSignOn ? { ...texts.ownPage, href: `${publicUrl}/my` } : null;
   const letter = composeLetter(mail, [...opening, message?.(place), isPostponed ? texts.postponed : null], {
     facts: [...composeFacts(date, facts), ...amounts.facts],
@@ -176,7 +167,7 @@ async function loadAmounts({ database: { unlocked } }: Sources, mail: Mail, plac
   const credit = isDeregistration ? await loadCredit(unlocked, providerId, place.placeId) : undefined;
   if (credit?.isOwn) return { facts: composeCredit(language, credit), sections: [] };
   const isOfRecipient = mail.bookingId !== null || (isToParticipant && isOnlyParticipant && !hasOtherPayer);
-  const hasLeftFreely = isDeregistration && statusId === participantStatus.deregistered;
+  const hasLeftFreely = isDeregistration && statusId === statuses.participantStatus.deregistered;
   if (letters[kind].hidesAmounts || hasLeftFreely || !isOfRecipient) return { facts: [], sections: [] };
   const balance = await loadBookingBalance(school, bookingId);
   if (kind !== 'booking_receipt')

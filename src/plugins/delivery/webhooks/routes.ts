@@ -6,23 +6,14 @@ import { responses } from '../../../http/responses.ts';
 import { propagateTraceparent } from '../../../http/request-log.ts';
 import { t } from '../../../core/schema/types.ts';
 import type { CallPolicy } from './outgoing-target.ts';
-import {
-  maxWebhooks,
-  overlapHours,
-  toWarning,
-  Webhook,
-  WebhookBody,
-  WebhookChange,
-  WebhookDelivery,
-  WebhookWithSecret,
-} from './schema.ts';
+import * as schema from './schema.ts';
 import * as service from './service.ts';
 
 const tags = ['Webhooks'];
 const params = Type.Object({ id: t.Id });
 
 export const webhookRoutes: FastifyPluginAsyncTypebox<{ policy: CallPolicy }> = async (app, { policy }) => {
-  const items = itemRoutes(app, 'Webhook', tags, Webhook);
+  const items = itemRoutes(app, 'Webhook', tags, schema.Webhook);
 
   // Without an ETag: delivery states change without a write of the school's.
   app.get('', {
@@ -32,7 +23,7 @@ export const webhookRoutes: FastifyPluginAsyncTypebox<{ policy: CallPolicy }> = 
       description: 'All of the school, without their secrets.',
       tags,
       profiles: ['full', 'read'],
-      response: responses.ok(Type.Array(Webhook)),
+      response: responses.ok(Type.Array(schema.Webhook)),
     },
     ...listRoute.limited,
     handler: ({ ctx }) => service.listWebhooks(ctx),
@@ -44,16 +35,16 @@ export const webhookRoutes: FastifyPluginAsyncTypebox<{ policy: CallPolicy }> = 
       summary: 'Create a webhook',
       description:
         'Changes from now on are sent to the URL, one after the other. The secret is shown only in this response. ' +
-        `A school has at most ${maxWebhooks}.`,
+        `A school has at most ${schema.maxWebhooks}.`,
       tags,
       profiles: ['full'],
-      body: WebhookBody,
+      body: schema.WebhookBody,
       responseHeaders: ['X-Warning'],
-      response: responses.created(WebhookWithSecret),
+      response: responses.created(schema.WebhookWithSecret),
     },
     handler: async ({ ctx, body }, reply) => {
       const created = await service.createWebhook(ctx, body, policy);
-      return reply.headers(toWarning(created)).created(created.id, created);
+      return reply.headers(schema.toWarning(created)).created(created.id, created);
     },
   });
 
@@ -75,13 +66,13 @@ export const webhookRoutes: FastifyPluginAsyncTypebox<{ policy: CallPolicy }> = 
       profiles: ['full'],
       item: 'Webhook',
       params,
-      body: WebhookChange,
+      body: schema.WebhookChange,
       responseHeaders: ['X-Warning'],
-      response: responses.ok(Webhook),
+      response: responses.ok(schema.Webhook),
     },
     handler: async ({ ctx, params, body }, reply) => {
       const changed = await service.updateWebhook(ctx, params.id, body, policy);
-      return reply.headers(toWarning(changed)).send(changed);
+      return reply.headers(schema.toWarning(changed)).send(changed);
     },
   });
 
@@ -100,7 +91,7 @@ export const webhookRoutes: FastifyPluginAsyncTypebox<{ policy: CallPolicy }> = 
       profiles: ['full'],
       item: 'Webhook',
       params,
-      response: responses.ok(WebhookDelivery),
+      response: responses.ok(schema.WebhookDelivery),
     },
     config: { refusesUnknown: true },
     handler: ({ ctx, params, headers }) =>
@@ -112,13 +103,13 @@ export const webhookRoutes: FastifyPluginAsyncTypebox<{ policy: CallPolicy }> = 
       operationId: 'rotateWebhookSecret',
       summary: 'Rotate the secret of a webhook',
       description:
-        `Shows the new secret, only in this response. For ${overlapHours} hours each message has a signature by the ` +
+        `Shows the new secret, only in this response. For ${schema.overlapHours} hours each message has a signature by the ` +
         'former secret too, but not by one before that.',
       tags,
       profiles: ['full'],
       item: 'Webhook',
       params,
-      response: responses.ok(WebhookWithSecret),
+      response: responses.ok(schema.WebhookWithSecret),
     },
     config: { refusesUnknown: true },
     handler: ({ ctx, params }) => service.rotateSecret(ctx, params.id),
@@ -133,7 +124,7 @@ export const webhookRoutes: FastifyPluginAsyncTypebox<{ policy: CallPolicy }> = 
       profiles: ['full', 'read'],
       item: 'Webhook',
       params,
-      response: responses.ok(Type.Array(WebhookDelivery)),
+      response: responses.ok(Type.Array(schema.WebhookDelivery)),
     },
     ...listRoute.limited,
     handler: ({ ctx, params }) => service.listDeliveries(ctx, params.id),

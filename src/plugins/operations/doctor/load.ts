@@ -1,17 +1,5 @@
 import { backupApplication } from '../../../database/client.ts';
-import {
-  byLimit,
-  error,
-  formatAge,
-  found,
-  hours,
-  minutes,
-  ok,
-  queryOne,
-  skipped,
-  warning,
-} from '../../../interfaces/plugin/checks.ts';
-import type { Result, SystemCheck } from '../../../interfaces/plugin/checks.ts';
+import * as checks from '../../../interfaces/plugin/checks.ts';
 
 type Connections = {
   usable: number;
@@ -23,10 +11,10 @@ type Connections = {
   databaseLimit: number;
 };
 
-export const connectionCheck: SystemCheck = {
+export const connectionCheck: checks.SystemCheck = {
   check: 'connections',
   async run({ pool, config }) {
-    const connections = await queryOne<Connections>(
+    const connections = await checks.queryOne<Connections>(
       pool,
       `select current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
           - coalesce(current_setting('reserved_connections', true), '0')::int as usable,
@@ -41,7 +29,7 @@ export const connectionCheck: SystemCheck = {
   },
 };
 
-export function assessConnections(counts: Connections, poolSize: number): Result[] {
+export function assessConnections(counts: Connections, poolSize: number): checks.Result[] {
   // -1 is no limit.
   const limits = [
     { used: counts.used, limit: counts.usable, name: '' },
@@ -51,10 +39,12 @@ export function assessConnections(counts: Connections, poolSize: number): Result
   const { used, limit, name } = limits.sort((a, b) => b.used / b.limit - a.used / a.limit)[0]!;
   if (limit <= poolSize)
     return [
-      error(`POOL_SIZE is ${poolSize}, and a process needs one more, but only ${limit} connections${name} exist`),
+      checks.error(
+        `POOL_SIZE is ${poolSize}, and a process needs one more, but only ${limit} connections${name} exist`,
+      ),
     ];
   const message = `${used} of ${limit} connections${name} are in use, ${counts.ofService} by this service`;
-  return [byLimit(used / limit, { warning: 0.8, error: 0.95 }, message)];
+  return [checks.byLimit(used / limit, { warning: 0.8, error: 0.95 }, message)];
 }
 
 type TableState = { name: string; live: number; dead: number; bytes: number; expectedBytes: number | null };
@@ -62,7 +52,7 @@ type TableState = { name: string; live: number; dead: number; bytes: number; exp
 const minDeadRows = 10_000;
 const minBloatBytes = 100 * 1_048_576;
 
-export const tableCheck: SystemCheck = {
+export const tableCheck: checks.SystemCheck = {
   check: 'tables',
   async run({ pool }) {
     // Expected: rows by their average width, with the headers of row and page entry, and the room left by the fill factor.
@@ -79,34 +69,36 @@ export const tableCheck: SystemCheck = {
   },
 };
 
-export function assessTables(tables: TableState[]): Result[] {
+export function assessTables(tables: TableState[]): checks.Result[] {
   const dead = tables.filter(({ live, dead }) => dead >= minDeadRows && dead > live / 2);
   const bloated = tables.filter(
     ({ bytes, expectedBytes }) => bytes >= minBloatBytes && expectedBytes !== null && bytes > 3 * expectedBytes,
   );
   const faults = [
     ...dead.map(({ name, live, dead }) =>
-      warning(`${name} has ${dead} dead rows beside ${live}: autovacuum cannot keep up, or a transaction blocks it`),
+      checks.warning(
+        `${name} has ${dead} dead rows beside ${live}: autovacuum cannot keep up, or a transaction blocks it`,
+      ),
     ),
     ...bloated.map(({ name, bytes, expectedBytes }) =>
-      warning(
+      checks.warning(
         `${name} takes ${toMegabytes(bytes)} MB for some ${toMegabytes(expectedBytes!)} MB of rows: \`vacuum full\` helps, and locks the table meanwhile`,
       ),
     ),
   ];
   if (faults.length > 0) return faults;
   const total = tables.reduce((sum, { bytes }) => sum + bytes, 0);
-  return [ok(`${tables.length} tables with ${toMegabytes(total)} MB, without many dead rows`)];
+  return [checks.ok(`${tables.length} tables with ${toMegabytes(total)} MB, without many dead rows`)];
 }
 
 const toMegabytes = (bytes: number) => Math.ceil(bytes / 1_048_576);
 
 type Transactions = { seconds: number; prepared: number; hidden: number; frozenAge: number };
 
-export const transactionCheck: SystemCheck = {
+export const transactionCheck: checks.SystemCheck = {
   check: 'transactions',
   async run({ pool }) {
-    const transactions = await queryOne<Transactions>(
+    const transactions = await checks.queryOne<Transactions>(
       pool,
       `select coalesce(max(extract(epoch from clock_timestamp() - xact_start))
             filter (where backend_type = 'client backend'), 0)::float8 as seconds,
@@ -121,16 +113,17 @@ export const transactionCheck: SystemCheck = {
   },
 };
 
-export function assessTransactions({ seconds, prepared, hidden, frozenAge }: Transactions): Result[] {
+export function assessTransactions({ seconds, prepared, hidden, frozenAge }: Transactions): checks.Result[] {
   const oldest = Math.max(seconds, prepared);
-  const limits = { warning: 10 * minutes, error: 24 * hours };
+  const limits = { warning: 10 * checks.minutes, error: 24 * checks.hours };
   const wraparound = { warning: 500_000_000, error: 1_500_000_000 };
   const kind = prepared > seconds ? 'prepared transaction' : 'transaction';
-  const age = oldest < 1 ? 'No transaction is open for long' : `The oldest ${kind} is ${formatAge(oldest)} old`;
-  return found([
-    byLimit(oldest, limits, age),
+  const age = oldest < 1 ? 'No transaction is open for long' : `The oldest ${kind} is ${checks.formatAge(oldest)} old`;
+  return checks.found([
+    checks.byLimit(oldest, limits, age),
     frozenAge >= wraparound.warning &&
-      byLimit(frozenAge, wraparound, `${frozenAge} transactions since the last freeze: run \`vacuum freeze\``),
-    hidden > 0 && skipped(`${hidden} sessions of other roles cannot be seen: \`grant pg_read_all_stats\` to this role`),
+      checks.byLimit(frozenAge, wraparound, `${frozenAge} transactions since the last freeze: run \`vacuum freeze\``),
+    hidden > 0 &&
+      checks.skipped(`${hidden} sessions of other roles cannot be seen: \`grant pg_read_all_stats\` to this role`),
   ]);
 }

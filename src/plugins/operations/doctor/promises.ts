@@ -1,30 +1,20 @@
-import type { Config } from '../../../core/config.ts';
-import {
-  isLocal,
-  isNear,
-  ok,
-  queryOne,
-  warning,
-  type Condition,
-  type Connection,
-  type SystemCheck,
-} from '../../../interfaces/plugin/checks.ts';
+import { isProduction, type Config } from '../../../core/config.ts';
+import * as checks from '../../../interfaces/plugin/checks.ts';
 
-const isEmbedded = ({ DATABASE_URL }: Config) => DATABASE_URL === undefined;
-const isProduction = (config: Config) => config.NODE_ENV === 'production' || !isEmbedded(config);
+const isInProduction = (config: Config) => isProduction(config) || !config.isEmbedded;
 
-const embeddedCondition: Condition = {
-  isHeld: (config) => !(config.NODE_ENV === 'production' && isEmbedded(config)),
+const embeddedCondition: checks.Condition = {
+  isHeld: (config) => !(isProduction(config) && config.isEmbedded),
   otherwise: 'The embedded database is for one machine: replicas and failover need DATABASE_URL',
 };
 
-const conditions: Condition[] = [
+const conditions: checks.Condition[] = [
   {
-    isHeld: (config) => !isProduction(config) || !isLocal(new URL(config.PUBLIC_URL).hostname),
+    isHeld: (config) => !isInProduction(config) || !checks.isLocal(new URL(config.PUBLIC_URL).hostname),
     otherwise: 'Links in mails and responses lead to this machine: set PUBLIC_URL',
   },
   {
-    isHeld: ({ PUBLIC_URL }) => PUBLIC_URL.startsWith('https:') || isLocal(new URL(PUBLIC_URL).hostname),
+    isHeld: ({ PUBLIC_URL }) => PUBLIC_URL.startsWith('https:') || checks.isLocal(new URL(PUBLIC_URL).hostname),
     otherwise: 'Keys and sessions travel unencrypted: PUBLIC_URL is http',
   },
   {
@@ -44,25 +34,26 @@ const conditions: Condition[] = [
     otherwise: 'A client that is off for a week must read everything again: EVENTS_RETENTION_DAYS is below 7',
   },
   {
-    isHeld: ({ DATABASE_URL }, { isEncrypted }) => isEncrypted || DATABASE_URL === undefined || isNear(DATABASE_URL),
+    isHeld: ({ DATABASE_URL }, { isEncrypted }) =>
+      isEncrypted || DATABASE_URL === undefined || checks.isNear(DATABASE_URL),
     otherwise: 'The connection to the database is not encrypted: set sslmode in DATABASE_URL',
   },
 ];
 
 /** `added` are those of other plugins. */
-export const findBroken = (config: Config, connection: Connection, added: Condition[]) =>
+export const findBroken = (config: Config, connection: checks.Connection, added: checks.Condition[]) =>
   [embeddedCondition, ...added, ...conditions]
     .filter(({ isHeld }) => !isHeld(config, connection))
-    .map(({ otherwise }) => warning(otherwise));
+    .map(({ otherwise }) => checks.warning(otherwise));
 
-export const createPromiseCheck = (added: Condition[]): SystemCheck => ({
+export const createPromiseCheck = (added: checks.Condition[]): checks.SystemCheck => ({
   check: 'configuration',
   async run({ pool, config }) {
-    const connection = await queryOne<Connection>(
+    const connection = await checks.queryOne<checks.Connection>(
       pool,
       'select ssl as "isEncrypted" from pg_stat_ssl where pid = pg_backend_pid()',
     );
     const broken = findBroken(config, connection, added);
-    return broken.length > 0 ? broken : [ok('It holds what the documentation promises')];
+    return broken.length > 0 ? broken : [checks.ok('It holds what the documentation promises')];
   },
 });

@@ -3,7 +3,6 @@ import { eq } from 'drizzle-orm';
 import type { Ctx } from '../../../database/context.ts';
 import { Problem } from '../../../core/errors.ts';
 import { Id, Note, OneOf, Title } from '../../../core/schema/types.ts';
-import type { Database } from '../../../database/client.ts';
 import { labels, tags } from '../../../database/tables/catalog.ts';
 import { columnName, matchFolded } from '../../../database/tables/columns.ts';
 import { adminMemberships, roles } from '../../../database/tables/people.ts';
@@ -23,11 +22,13 @@ import { RefList, storedFields, type Fields, type SingleRecordType } from '../re
 
 const { Optional } = Type;
 
-/** Rows of a query whose `$1` is the provider, as JSON objects. */
-async function loadRows({ pool }: Database, query: string, providerId: number): Promise<Fields[]> {
-  const { rows } = await pool.query<{ row: Fields }>(`select to_jsonb(t) as row from (${query}) t`, [providerId]);
-  return rows.map(({ row }) => row);
-}
+/** Exports the rows of a query whose `$1` is the provider, as JSON objects. */
+const exportRows =
+  (query: string): SingleRecordType['export'] =>
+  async ({ pool }, providerId) => {
+    const { rows } = await pool.query<{ row: Fields }>(`select to_jsonb(t) as row from (${query}) t`, [providerId]);
+    return rows.map(({ row }) => row);
+  };
 
 const schoolColumns = Object.entries(storedFields(SchoolBody.properties))
   .map(([name, { column }]) => `${columnName(column)} as ${name}`)
@@ -38,12 +39,7 @@ export const school: SingleRecordType = {
   kind: 'school',
   schema: Type.Object(SchoolBody.properties),
   create: (_, ctx, fields) => updateSchool(ctx, fields as SchoolBody),
-  export: (database, providerId) =>
-    loadRows(
-      database,
-      `select id::text as ref, ${schoolColumns} from providers where id = $1 and email_admin <> ''`,
-      providerId,
-    ),
+  export: exportRows(`select id::text as ref, ${schoolColumns} from providers where id = $1 and email_admin <> ''`),
 };
 
 /** The provider's rules for bookings and mails, unless they are the defaults. */
@@ -54,13 +50,8 @@ export const bookingSettings: SingleRecordType = {
     await updateBookingSettings(ctx, fields);
     return ctx.providerId;
   },
-  export: (database, providerId) =>
-    loadRows(
-      database,
-      `select provider_id::text as ref, self_cancellation, late_cancellation, language, mails, texts
-       from booking_settings where provider_id = $1`,
-      providerId,
-    ),
+  export: exportRows(`select provider_id::text as ref, self_cancellation, late_cancellation, language, mails, texts
+       from booking_settings where provider_id = $1`),
 };
 
 /** The provider's public catalog. Its slug and host name belong to the server, and are not moved. */
@@ -71,14 +62,10 @@ export const catalogSettings: SingleRecordType = {
     await updateCatalogSettings(ctx, fields);
     return ctx.providerId;
   },
-  export: (database, providerId) =>
-    loadRows(
-      database,
-      `select provider_id::text as ref, is_enabled as enabled, theme, is_indexed as index, fields, terms_url,
+  export:
+    exportRows(`select provider_id::text as ref, is_enabled as enabled, theme, is_indexed as index, fields, terms_url,
          privacy_url, withdrawal_text
-       from catalog_settings where provider_id = $1`,
-      providerId,
-    ),
+       from catalog_settings where provider_id = $1`),
 };
 
 /** A line finds the tag or label of its title, or creates it. */
@@ -87,12 +74,7 @@ const titleRecordType = (kind: 'tag' | 'label', table: typeof tags | typeof labe
   schema: Type.Object({ title: Title() }),
   create: (_, ctx, { title }) =>
     ctx.write(['catalog'], async (w) => (await resolveTags(w, table, [{ title: title as string }]))[0]!),
-  export: (database, providerId) =>
-    loadRows(
-      database,
-      `select id::text as ref, title from ${kind}s where provider_id = $1 order by ${kind}s.id`,
-      providerId,
-    ),
+  export: exportRows(`select id::text as ref, title from ${kind}s where provider_id = $1 order by ${kind}s.id`),
 });
 export const tag = titleRecordType('tag', tags);
 export const label = titleRecordType('label', labels);
@@ -102,12 +84,7 @@ export const role: SingleRecordType = {
   kind: 'role',
   schema: Type.Object({ title: Title(), description: Optional(Note()) }),
   create: (_, ctx, fields) => findOrCreateRole(ctx, fields as { title: string; description?: string }),
-  export: (database, providerId) =>
-    loadRows(
-      database,
-      'select id::text as ref, title, description from roles where provider_id = $1 order by roles.id',
-      providerId,
-    ),
+  export: exportRows('select id::text as ref, title, description from roles where provider_id = $1 order by roles.id'),
 };
 
 const findOrCreateRole = (ctx: Ctx, { title, description }: { title: string; description?: string }) =>
@@ -154,16 +131,12 @@ export const adminUser: SingleRecordType = {
     if (fields['detached'] === true) await detachAdminUser(ctx, user.id);
     return user.id;
   },
-  export: (database, providerId) =>
-    loadRows(
-      database,
-      `select u.id::text as ref, u.email, m.firstname, m.lastname, m.position, m.phone_prefix, m.phone, m.booking_email,
+  export:
+    exportRows(`select u.id::text as ref, u.email, m.firstname, m.lastname, m.position, m.phone_prefix, m.phone, m.booking_email,
          array(select r.role_id::text from admin_membership_roles r
            where r.provider_id = m.provider_id and r.admin_user_id = m.admin_user_id order by r.role_id) as role_ids,
          case when m.detached_at is not null then true end as detached
-       from admin_memberships m join admin_users u on u.id = m.admin_user_id where m.provider_id = $1 order by u.id`,
-      providerId,
-    ),
+       from admin_memberships m join admin_users u on u.id = m.admin_user_id where m.provider_id = $1 order by u.id`),
 };
 
 const statusActions = { requested: requestPartner, approved: approvePartner, revoked: revokePartner };
@@ -182,10 +155,7 @@ export const partner: SingleRecordType = {
     await statusActions[status](database, providerId, partnerId);
     return partnerId;
   },
-  export: (database, providerId) =>
-    loadRows(
-      database,
-      `select partner_id::text as ref, partner_id, status from partner_connections where provider_id = $1 order by partner_id`,
-      providerId,
-    ),
+  export: exportRows(
+    `select partner_id::text as ref, partner_id, status from partner_connections where provider_id = $1 order by partner_id`,
+  ),
 };

@@ -1,13 +1,4 @@
-import type {
-  Course,
-  EducationEvent,
-  ItemList,
-  Offer,
-  Organization,
-  Place,
-  VirtualLocation,
-  WithContext,
-} from 'schema-dts';
+import type * as schema from 'schema-dts';
 import { locationLines } from '../../../../core/address-format.ts';
 import { toDecimal } from '../../../../core/money.ts';
 import { withOffset } from '../../../../core/zoned-time.ts';
@@ -16,7 +7,10 @@ import { toSummary } from '../summary.ts';
 import type { View } from '../view.ts';
 
 type Leaf<T> = Exclude<T, string>;
-type Data = WithContext<Leaf<Course>> | WithContext<Leaf<EducationEvent>> | WithContext<Leaf<ItemList>>;
+type Data =
+  | schema.WithContext<Leaf<schema.Course>>
+  | schema.WithContext<Leaf<schema.EducationEvent>>
+  | schema.WithContext<Leaf<schema.ItemList>>;
 
 /** Structured data for search engines. Browsers run no script of this type. */
 export const JsonLd = ({ data }: { data: Data }) => (
@@ -51,13 +45,13 @@ export const toCourse = (view: View, { id, title }: Titled, summary: string | un
     description: summary ?? `${title} – ${view.school.title}`,
     url: view.urls.course({ id, title }),
     provider: toOrganization(view),
-  }) satisfies Leaf<Course>;
+  }) satisfies Leaf<schema.Course>;
 
 export const toCourseData = (view: View, course: Titled, summary: string | undefined) =>
   ({ ...context, ...toCourse(view, course, summary) }) satisfies Data;
 
 const toOrganization = ({ school, urls }: View) =>
-  ({ '@type': 'Organization', name: school.title, url: urls.start }) satisfies Leaf<Organization>;
+  ({ '@type': 'Organization', name: school.title, url: urls.start }) satisfies Leaf<schema.Organization>;
 
 const statuses = {
   planned: 'https://schema.org/EventScheduled',
@@ -70,7 +64,7 @@ export function toEvent(view: View, date: CatalogDate, summary: string | undefin
   const { title, startAt, startTimeAt, endAt, endTimeAt, zone, state, isOnline, price } = date;
   const place = toPlace(date);
   const url = view.urls.date(date);
-  const online = { '@type': 'VirtualLocation', url } satisfies Leaf<VirtualLocation>;
+  const online = { '@type': 'VirtualLocation', url } satisfies Leaf<schema.VirtualLocation>;
   const locations = [...(place ? [place] : []), ...(isOnline ? [online] : [])];
   const mode = isOnline ? (place ? 'Mixed' : 'Online') : 'Offline';
   return {
@@ -116,7 +110,7 @@ function toPlace(date: CatalogDate) {
             ...(city && { addressLocality: city }),
           }
         : name,
-  } satisfies Leaf<Place>;
+  } satisfies Leaf<schema.Place>;
 }
 
 const toOffer = (date: CatalogDate, price: NonNullable<CatalogDate['price']>, url: string) =>
@@ -128,4 +122,4 @@ const toOffer = (date: CatalogDate, price: NonNullable<CatalogDate['price']>, ur
       canBook(date) && date.seats.status === 'open' ? 'https://schema.org/InStock' : 'https://schema.org/SoldOut',
     validThrough: withOffset(toBookingEnd(date), date.zone),
     url,
-  }) satisfies Leaf<Offer>;
+  }) satisfies Leaf<schema.Offer>;

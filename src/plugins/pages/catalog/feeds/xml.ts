@@ -1,9 +1,9 @@
-const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+import { escapeMarkup } from '../../../../core/text.ts';
 
 /** XML 1.0 has no way to write other control characters, or half a surrogate pair. */
 const unwritable = /[^\P{Cc}\t\n\r]|\p{Cs}|[\ufffe\uffff]/gu;
 
-const escapeXml = (text: string) => text.replace(unwritable, '').replace(/[&<>"]/g, (sign) => entities[sign]!);
+const escapeXml = (text: string) => escapeMarkup(text.replace(unwritable, ''));
 
 /** An element, in which every text is escaped. */
 export type Xml = { xml: string };
