@@ -139,7 +139,7 @@ const countRows =
       .innerJoin(page, matchesPage(table, page))
       .leftJoin(rows, sameTenant(rows, table, eq(ofItem, table.id)))
       .groupBy(table.providerId, table.id)
-      .orderBy(asc(table.providerId), asc(table.id)) as unknown as Promise<CountedItem[]>;
+      .orderBy(asc(table.providerId), asc(table.id));
 
 const stored = {
   num_confirmed: toText(courseDates.numConfirmed),
