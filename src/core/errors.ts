@@ -142,9 +142,16 @@ const listFields = ({ missing = [], notValid = [], unknown = [] }: InvalidFields
     ...(unknown.length > 0 ? [`Field(s) not known: ${unknown.join(',')}`] : []),
   ].join('. ');
 
+/** The item at this place. Throws an internal error if there is none. */
+export function itemAt<T>(items: readonly (T | undefined)[], place = 0): T {
+  const item = items[place];
+  if (item === undefined) throw new Error(`No item is at ${place}`);
+  return item;
+}
+
 /** Sorts paths such as `gatherings[2].date` by their field; drops duplicates and fields outside `order`. */
 function sortByField(paths: string[], order: string[]) {
   const byField = new Map(order.map((field) => [field, new Set<string>()]));
-  for (const path of paths) byField.get(path.split(/[.[]/, 1)[0]!)?.add(path);
+  for (const path of paths) byField.get(itemAt(path.split(/[.[]/, 1)))?.add(path);
   return [...byField.values()].flatMap((found) => [...found]);
 }

@@ -118,6 +118,5 @@ const listEntries = statement(
 
 /** Newest first; a `since` without offset is in the service's time zone. */
 export async function listAuditEntries({ unlocked }: { unlocked: Queryable }, selection: AuditSelection) {
-  const rows = await listEntries(unlocked, selection);
-  return rows.map((row) => ({ ...row, at: formatTimestamp(row.at) }));
+  return (await listEntries(unlocked, selection)).map((row) => ({ ...row, at: formatTimestamp(row.at) }));
 }

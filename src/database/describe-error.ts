@@ -7,7 +7,7 @@ import {
   isCertificateError,
   QueueTimeoutError,
 } from '../core/database-errors.ts';
-import { Problem } from '../core/errors.ts';
+import { itemAt, Problem } from '../core/errors.ts';
 
 const byMessage: [RegExp, string][] = [
   [/^the queue is full/, 'queue_full'],
@@ -77,7 +77,7 @@ const certificateAdvice: [RegExp, string][] = [
 
 function describeCertificateError({ code = '', message }: NodeJS.ErrnoException) {
   const advice = certificateAdvice.find(([pattern]) => pattern.test(code.replace(/^ERR_TLS_/, '')))![1];
-  return `the database's TLS certificate is not accepted (${code}: ${message.split('\n')[0]!}): ${advice}`;
+  return `the database's TLS certificate is not accepted (${code}: ${itemAt(message.split('\n'))}): ${advice}`;
 }
 
 /** One line for an operator; on a terminal one for each mistake of the configuration. A driver's message may contain rows, so only messages about the connection are included. */
@@ -103,5 +103,5 @@ export function describeError(error: unknown, isForTerminal = false): string {
   if (hint !== undefined) return hint;
   if (classifyError(error)?.kind === 'unavailable') return `the database cannot be reached${code && ` (${code})`}`;
   if (classifyError(error)) return `the database rejected the statement (SQLSTATE ${code})`;
-  return message.split('\n')[0]!;
+  return itemAt(message.split('\n'));
 }

@@ -13,7 +13,7 @@ export async function readDiskSpace(folder: string): Promise<DiskSpace> {
     const { bavail, blocks, bsize } = await statfs(path);
     return { free: bavail * bsize, size: blocks * bsize };
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || dirname(path) === path) throw error;
+    if (getErrorCode(error) !== 'ENOENT' || dirname(path) === path) throw error;
     return readDiskSpace(dirname(path));
   }
 }

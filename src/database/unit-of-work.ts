@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { NodePgDatabase } from 'drizzle-orm/node-postgres';
 import type { Pool, PoolClient } from 'pg';
 import { classifyError, getErrorCode, isPreparedStatementError, QueueTimeoutError } from '../core/database-errors.ts';
-import { Problem } from '../core/errors.ts';
+import { itemAt, Problem } from '../core/errors.ts';
 import type { Areas } from './areas.ts';
 import { createAudited, type Audited, type AuditLog } from './audit-log.ts';
 import { countFailedWrite, retryReason, type Counters } from './counters.ts';
@@ -183,13 +183,13 @@ const lockShared: Lock = async (client) => {
 
 async function takeLock(client: PoolClient, statement: { name?: string; text: string }, values: unknown[] = []) {
   const { rows } = await client.query<{ now: string | null }>({ ...statement, values });
-  return rows[0]!.now;
+  return itemAt(rows).now;
 }
 
 /** Timestamp only: for a new provider without a parent. */
 const noLock: Lock = async (client) => {
   const { rows } = await client.query<{ now: string }>(`select clock_timestamp()::text as now`);
-  return rows[0]!.now;
+  return itemAt(rows).now;
 };
 
 /**

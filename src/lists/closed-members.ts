@@ -1,6 +1,6 @@
 import { or, sql, type SQL } from 'drizzle-orm';
 import type { TObject, TSchema } from '@sinclair/typebox';
-import { findAccess } from '../core/schema/types.ts';
+import { findAccess, findProperties } from '../core/schema/types.ts';
 import type { Ctx } from '../database/context.ts';
 import type { Filter } from './filters.ts';
 import type { Order } from './paging/index-probes.ts';
@@ -19,7 +19,7 @@ export const isOpen = (member: TSchema, ctx: ReaderContext) => findAccess(member
 export const findShown = (item: TSchema) => (path: string, ctx: ReaderContext) => {
   let member: TSchema | undefined = item;
   for (const name of path.split('.')) {
-    member = (member['properties'] as Record<string, TSchema> | undefined)?.[name];
+    member = findProperties(member)[name];
     if (!member || !isOpen(member, ctx)) return false;
   }
   return true;
@@ -45,8 +45,7 @@ export function toEmptyValue(schema: TSchema): unknown {
   if (types.includes('null')) return null;
   if (types.includes('array')) return [];
   if (!types.includes('object')) return emptyByType[types[0]!];
-  const members = Object.entries((schema['properties'] ?? {}) as Record<string, TSchema>);
-  return Object.fromEntries(members.map(([name, member]) => [name, toEmptyValue(member)]));
+  return Object.fromEntries(Object.entries(findProperties(schema)).map(([name, one]) => [name, toEmptyValue(one)]));
 }
 
 export type ReadMembers = {

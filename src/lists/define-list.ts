@@ -1,5 +1,4 @@
 import { Type, type Static, type TObject } from '@sinclair/typebox';
-import { and } from 'drizzle-orm';
 import type { Budget, Ctx } from '../database/context.ts';
 import type { Area } from '../database/areas.ts';
 import { findShown } from './closed-members.ts';
@@ -10,7 +9,7 @@ import { rowLoader, toKeySet, type BatchLoader, type Key } from './loaders.ts';
 import { createPageFinder, type PageSource } from './paging/index.ts';
 import { loadFitting, loadOne } from './response-budget.ts';
 import { addSorting } from './sorting.ts';
-import { defaultScope, inScope, tenantWhere, type Tenant, type TenantScope } from './tenant-scope.ts';
+import { allOf, defaultScope, inScope, tenantWhere, type Tenant, type TenantScope } from './tenant-scope.ts';
 
 /**
  * Declares a list: the validated query, the SQL, the response schema and the OpenAPI parameters follow from it. One
@@ -93,7 +92,7 @@ function toPageSource<Row extends Key, V extends TObject, F extends Filters, P e
   const { table, isPublic, condition, notDeleted, order, fetch, readMembers } = spec;
   const ofTenant = isPublic ? inScope(table, isPublic) : (tenant: Tenant) => tenantWhere(tenant, table);
   return {
-    scope: (tenant, scope) => and(ofTenant(tenant, scope), condition)!,
+    scope: (tenant, scope) => allOf(ofTenant(tenant, scope), condition),
     ...{ table, fetch, ...(notDeleted && { notDeleted }) },
     filters: { ...spec.filters, ...spec.pathFilters },
     ...{ isShown: findShown(spec.serializer.schema), ...(readMembers && { readMembers }) },

@@ -1,4 +1,4 @@
-import { and, sql, type Placeholder, type SQL, type SQLWrapper } from 'drizzle-orm';
+import { sql, type Placeholder, type SQL, type SQLWrapper } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { Ctx } from '../database/context.ts';
 import { prepareRows, type RowStatement, type Select } from '../database/query-builder/index.ts';
@@ -6,7 +6,7 @@ import { statementBuilder } from '../database/reader.ts';
 import { storedColumns } from '../database/tables/columns.ts';
 import { charge, statementBound } from './response-budget.ts';
 import { equalsAnyTenant } from './tenant-predicate.ts';
-import type { TenantTable } from './tenant-scope.ts';
+import { allOf, type TenantTable } from './tenant-scope.ts';
 
 /** Identifies one row among all providers' rows. */
 export type Key = { providerId: number; id: number };
@@ -36,7 +36,7 @@ export const opaqueParam = (value: unknown, type: 'bigint' | 'bigint[]'): SQL =>
 const idsParam = (ids: unknown) => sql`${opaqueParam(ids, 'bigint[]')}::bigint[]`;
 type IdCondition = (id: PgColumn) => SQL;
 const toPredicate = (providerIds: unknown, matchShared: IdCondition): KeyPredicate => ({
-  match: (table, id) => and(equalsAnyTenant(table.providerId, idsParam(providerIds)), matchShared(id))!,
+  match: (table, id) => allOf(equalsAnyTenant(table.providerId, idsParam(providerIds)), matchShared(id)),
   matchShared,
 });
 const equalsAny = (ids: unknown) => (column: PgColumn) => sql`${column} = any(${idsParam(ids)})`;

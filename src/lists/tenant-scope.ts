@@ -27,16 +27,18 @@ export const defaultScope = ({ publishableFor, version }: Pick<Ctx, 'publishable
     ? ownScope
     : { own: false, partnerIds: publishableFor.isActive ? [publishableFor.id] : [], syncedThrough: version };
 
+export const allOf = (first: SQL, ...others: (SQL | undefined)[]): SQL => and(first, ...others)!;
+
 /** Limits a table to the provider's rows; every query outside a list begins with it. */
 export const tenantWhere = (tenant: Tenant, table: { providerId: PgColumn }, ...conditions: (SQL | undefined)[]): SQL =>
-  and(equalsTenant(table.providerId, tenant.providerId), ...conditions)!;
+  allOf(equalsTenant(table.providerId, tenant.providerId), ...conditions);
 
 /** Joins two tables of one provider. */
 export const sameTenant = (
   one: { providerId: PgColumn },
   other: { providerId: PgColumn },
   ...conditions: (SQL | undefined)[]
-): SQL => and(equalTenants(one.providerId, other.providerId), ...conditions)!;
+): SQL => allOf(equalTenants(one.providerId, other.providerId), ...conditions);
 
 /** The scope of a list that also shows the public rows of partners. An empty scope matches no row. */
 export const inScope =

@@ -1,7 +1,7 @@
 import type { TSchema } from '@sinclair/typebox';
 import { parseJson } from '../json.ts';
 import { Problem } from '../errors.ts';
-import { coercionKind, emptyValue, type CoercionKind } from './types.ts';
+import { emptyValue, findCoercion, findProperties, type CoercionKind } from './types.ts';
 import { normalizeEmail, normalizeLineBreaks, normalizeTitle, toSingleLine, toStreamSafe } from '../text.ts';
 import {
   parseDay,
@@ -48,7 +48,7 @@ export const isFields = (raw: unknown): raw is Fields => typeof raw === 'object'
 const isEmptyList = (raw: unknown) => Array.isArray(raw) && raw.length === 0;
 
 function compileValue(schema: TSchema, type: string): Coerce {
-  const kind = (schema as { [coercionKind]?: CoercionKind })[coercionKind];
+  const kind = findCoercion(schema);
   if (Array.isArray(schema['anyOf'])) return coerceUnion(schema['anyOf'] as TSchema[]);
   if (type === 'array') return coerceList(schema, kind);
   if (type === 'object') return kind === 'json' ? decodeJson(coerceObject(schema)) : coerceObject(schema);
@@ -66,7 +66,7 @@ function coerceUnion(schemas: TSchema[]): Coerce {
 }
 
 function coerceObject(schema: TSchema): Coerce {
-  const properties = Object.entries((schema['properties'] ?? {}) as Record<string, TSchema>).map(
+  const properties = Object.entries(findProperties(schema)).map(
     ([name, property]) => [name, compile(property)] as const,
   );
   const additional = schema['additionalProperties'] as TSchema | undefined;
@@ -150,7 +150,7 @@ const decodeJson =
 
 /** Parses a value that a client may send as JSON text; undefined if it is malformed. */
 export function parsed(schema: TSchema, raw: unknown): unknown {
-  if ((schema as { [coercionKind]?: CoercionKind })[coercionKind] !== 'json') return raw;
+  if (findCoercion(schema) !== 'json') return raw;
   try {
     return decodeJson((value) => value)(raw);
   } catch {

@@ -109,6 +109,9 @@ export function copyName<S extends TSchema>(original: TSchema, derived: S): S {
 export const NamedObject = <P extends TProperties>(name: string, properties: P, options: ObjectOptions = {}) =>
   named(name, Type.Object(properties, options));
 
+export const findCoercion = (schema: TSchema) => (schema as { [coercionKind]?: CoercionKind })[coercionKind];
+export const findProperties = (schema: TSchema | undefined) => (schema?.['properties'] ?? {}) as TProperties;
+
 /** An object with a member for each name. */
 export const byName = <K extends string, V>(names: readonly K[], toValue: (name: K) => V) =>
   Object.fromEntries(names.map((name) => [name, toValue(name)])) as Record<K, V>;

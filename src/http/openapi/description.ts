@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifySchema } from 'fastify';
 import fp from 'fastify-plugin';
 import swagger from '@fastify/swagger';
 import type { TSchema } from '@sinclair/typebox';
-import { componentDescription, componentName } from '../../core/schema/types.ts';
+import { componentDescription, componentName, findProperties } from '../../core/schema/types.ts';
 import { toBasePath } from '../../core/settings.ts';
 import { ProblemDetails } from '../errors/problem-details.ts';
 import type { InputAliases } from '../parsing/input-aliases.ts';
@@ -122,12 +122,10 @@ function documentMaximum<V>(value: V): V {
 
 /** Names list parameters with brackets, and leaves out those that are in the path. */
 function withBrackets(query: TSchema, path?: TSchema): TSchema {
-  const parameters = query['properties'] as Record<string, TSchema>;
+  const parameters = findProperties(query);
   const bracketed = (name: string) => (parameters[name]!['type'] === 'array' ? `${name}[]` : name);
-  const inPath = (path?.['properties'] ?? {}) as Record<string, TSchema>;
-  const documented = Object.entries(documentInput(query)['properties'] as Record<string, TSchema>).filter(
-    ([name]) => !(name in inPath),
-  );
+  const inPath = findProperties(path);
+  const documented = Object.entries(findProperties(documentInput(query))).filter(([name]) => !(name in inPath));
   return {
     ...query,
     properties: Object.fromEntries(documented.map(([name, property]) => [bracketed(name), property])),

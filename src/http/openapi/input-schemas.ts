@@ -1,6 +1,6 @@
 import { Type, type TSchema } from '@sinclair/typebox';
 import { invalid } from '../../core/schema/coercion.ts';
-import { coercionKind, emptyValue, Nullable, type CoercionKind } from '../../core/schema/types.ts';
+import { emptyValue, findCoercion, findProperties, Nullable, type CoercionKind } from '../../core/schema/types.ts';
 
 const timePattern = '^([01]\\d|2[0-3]):[0-5]\\d(:[0-5]\\d)?$';
 const momentPattern =
@@ -23,7 +23,7 @@ const headerDocuments: Record<string, { name: string; limits: object }> = {
 
 /** The schema of request headers with their usual names and their limits. */
 export function documentHeaders(schema: TSchema): TSchema {
-  const fields = Object.entries(schema['properties'] as Record<string, TSchema>).map(([key, field]) => {
+  const fields = Object.entries(findProperties(schema)).map(([key, field]) => {
     const { name, limits } = headerDocuments[key] ?? { name: key, limits: {} };
     return [name, { ...field, ...limits }] as const;
   });
@@ -64,7 +64,7 @@ function acceptNull(field: TSchema): TSchema {
 }
 
 function beforeCoercion(field: TSchema): TSchema {
-  const kind = (field as { [coercionKind]?: CoercionKind })[coercionKind];
+  const kind = findCoercion(field);
   if (kind === 'list') return listOrOne(field, 'Items separated by commas');
   if (kind === 'json' && field['items']) return listOrOne(field, 'The list as JSON');
   if (kind === 'upper') return inAnyCase(field);

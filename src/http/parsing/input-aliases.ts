@@ -1,6 +1,6 @@
 import type { TObject, TSchema } from '@sinclair/typebox';
 import { getItems, isFields, parsed } from '../../core/schema/coercion.ts';
-import { coercionKind } from '../../core/schema/types.ts';
+import { coercionKind, findProperties } from '../../core/schema/types.ts';
 
 type Fields = Record<string, unknown>;
 type Properties = Record<string, TSchema>;
@@ -68,7 +68,7 @@ function createReader() {
 }
 
 function withPath(properties: Properties, [name = '', ...path]: string[]): Properties {
-  const members = (properties[name]?.['properties'] ?? {}) as Properties;
+  const members = findProperties(properties[name]);
   return { ...properties, [name]: { ...json, ...(path.length > 0 && { properties: withPath(members, path) }) } };
 }
 

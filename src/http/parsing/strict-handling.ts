@@ -1,5 +1,5 @@
 import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify';
-import { Problem } from '../../core/errors.ts';
+import { itemAt, Problem } from '../../core/errors.ts';
 import { toBoolean } from '../../core/schema/coercion.ts';
 import { refusedNames } from '../../core/schema/validator.ts';
 import { addVary } from '../accept.ts';
@@ -25,7 +25,7 @@ export function prefersStrict({ headers }: Pick<FastifyRequest, 'headers'>) {
   const preferences = String(headers.prefer)
     .slice(0, maxParsed)
     .replace(/"((?:[^"\\]|\\.)*)"/g, (_, value: string) => (/^\w+$/.test(value) ? value : ''));
-  const pairs = preferences.split(',').map((one) => one.split(';', 1)[0]!.toLowerCase().split('='));
+  const pairs = preferences.split(',').map((one) => itemAt(one.split(';', 1)).toLowerCase().split('='));
   return pairs.find(([name]) => name!.trim() === 'handling')?.[1]?.trim() === 'strict';
 }
 

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError } from 'commander';
 import { Client } from 'pg';
 import { readConfig, toSettings, type Config } from '../../core/config.ts';
-import { Problem } from '../../core/errors.ts';
+import { itemAt, Problem } from '../../core/errors.ts';
 import { normalizeTitle, isTitle } from '../../core/text.ts';
 import { parseTimestamp } from '../../core/timestamps.ts';
 import type { Database } from '../../database/client.ts';
@@ -111,7 +111,7 @@ async function terminateOnSignal({ connection, database }: Store, interruption: 
     const client = new Client({ ...connection, connectionTimeoutMillis: 5_000 });
     client.on('error', () => undefined);
     await client.connect();
-    await client.query('select pg_terminate_backend($1)', [rows[0]!.pid]);
+    await client.query('select pg_terminate_backend($1)', [itemAt(rows).pid]);
     await client.end();
   };
   for (const signal of ['SIGINT', 'SIGTERM'])
@@ -132,13 +132,13 @@ export function conclude(asJson: boolean | undefined, result: CommandResult) {
 /** A text table with a header; `emptyText` without rows. */
 export function table(rows: Record<string, string | number | null>[], emptyText: string) {
   if (rows.length === 0) return emptyText;
-  const names = Object.keys(rows[0]!);
+  const names = Object.keys(itemAt(rows));
   const cells = [names, ...rows.map((row) => names.map((name) => String(row[name] ?? '-')))];
-  const widths = names.map((_, column) => Math.max(...cells.map((line) => line[column]!.length)));
+  const widths = names.map((_, column) => Math.max(...cells.map((line) => itemAt(line, column).length)));
   return cells
     .map((line) =>
       line
-        .map((cell, column) => cell.padEnd(widths[column]!))
+        .map((cell, column) => cell.padEnd(itemAt(widths, column)))
         .join('  ')
         .trimEnd(),
     )

@@ -1,6 +1,6 @@
 import type { Client, ClientConfig, PoolClient } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
-import { Problem } from '../../core/errors.ts';
+import { itemAt, Problem } from '../../core/errors.ts';
 import { createAuditLog } from '../../database/audit-log.ts';
 import { openDatabase } from '../../database/client.ts';
 import { applyMigrations, migrationLockKey } from '../../database/migrate.ts';
@@ -109,8 +109,8 @@ async function assertSuitable(client: Client) {
   if (!(await isEmptyDatabase(client)))
     throw new Problem('invalid', 'The target database is not empty: create a new one, and restore into that');
   const { rows } = await client.query<{ encoding: string }>(`select current_setting('server_encoding') as encoding`);
-  if (rows[0]!.encoding !== 'UTF8')
-    throw new Problem('invalid', `The target database has the encoding ${rows[0]!.encoding}: it must be UTF8`);
+  if (itemAt(rows).encoding !== 'UTF8')
+    throw new Problem('invalid', `The target database has the encoding ${itemAt(rows).encoding}: it must be UTF8`);
 }
 
 /** Loads all rows without triggers, since the backup contains their effects. Returns tables that are not the service's. */

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { getTableConfig, type PgColumn, type PgTable } from 'drizzle-orm/pg-core';
 import type { Ctx, WriteCtx } from '../../database/context.ts';
-import { Problem } from '../../core/errors.ts';
+import { itemAt, Problem } from '../../core/errors.ts';
 import { classifyError, getRootCause } from '../../core/database-errors.ts';
 import { allAreas } from '../../database/areas.ts';
 import type { Database, Tx } from '../../database/client.ts';
@@ -83,7 +83,7 @@ async function loadSingleLine({ pool }: Database, providerId: number, kind: Sing
      ), '{}') as items from staged_lines r where r.provider_id = $1 and r.kind = $2 and r.line = $3`,
     [providerId, kind.kind, line],
   );
-  const { data, ref, content, items } = rows[0]!;
+  const { data, ref, content, items } = itemAt(rows);
   const findId = (name: string, n: number) => items[`${name}/${n}`];
   const resolved = Object.keys(kind.references ?? {}).flatMap((name) => {
     const value = data[name];
@@ -100,7 +100,7 @@ export const tableNames = (kind: BulkRecordType) => toTargets(kind).map(({ table
 function toTargets(kind: BulkRecordType): Target[] {
   const byTable = grouped(toItemTargets(kind, [], true), ({ table }) => table);
   return [...byTable.values()].map((targets) => ({
-    ...targets[0]!,
+    ...itemAt(targets),
     columns: targets.flatMap(({ columns }) => columns),
     computed: Object.assign({}, ...targets.map(({ computed }) => computed)) as Target['computed'],
   }));

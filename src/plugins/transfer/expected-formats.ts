@@ -1,5 +1,5 @@
 import type { TSchema } from '@sinclair/typebox';
-import { coercionKind, LocalTime, TimeOfDay, type CoercionKind } from '../../core/schema/types.ts';
+import { findCoercion, findProperties, LocalTime, TimeOfDay, type CoercionKind } from '../../core/schema/types.ts';
 import { addressPattern } from '../../core/text.ts';
 import { PasswordHash } from '../../domains/school/auth/schema.ts';
 import { colorPattern } from '../../domains/school/catalog-settings/body-schema.ts';
@@ -72,7 +72,7 @@ export function describeRule(path: string) {
 
 /** Finds a field by its path, or by its name in any list of the line. */
 function findProperty(schema: TSchema, [name = '', ...path]: string[]): TSchema | undefined {
-  const properties = (schema['properties'] ?? {}) as Record<string, TSchema>;
+  const properties = findProperties(schema);
   const found = properties[name];
   if (found) return path.length === 0 ? found : findProperty(itemSchema(found), path);
   return Object.values(properties)
@@ -88,7 +88,7 @@ function describeFormat(schema: TSchema | undefined): string | undefined {
   const { enum: values, items, pattern, format, maxLength, minLength = 0, minimum, maximum } = schema;
   const type = [schema['type']].flat().find((one) => one !== 'null') as string | undefined;
   if (Array.isArray(values)) return describeEnum(values.filter((value) => value !== null));
-  const coerced = coercedFormats[(schema as { [coercionKind]?: CoercionKind })[coercionKind] ?? 'line'];
+  const coerced = coercedFormats[findCoercion(schema) ?? 'line'];
   if (coerced) return coerced;
   if (format === 'date') return coercedFormats.day;
   if (typeof pattern === 'string')

@@ -1,6 +1,6 @@
 import type { Ctx } from '../../database/context.ts';
 import type { Settings } from '../../core/settings.ts';
-import { Problem } from '../../core/errors.ts';
+import { itemAt, Problem } from '../../core/errors.ts';
 import type { Database } from '../../database/client.ts';
 import { importLockSql } from '../../database/tables/imports.ts';
 import { createContext } from '../../domains/school/schools/service.ts';
@@ -168,12 +168,12 @@ async function withImportLock<T>(
 ): Promise<T> {
   const key = importLockSql(providerId);
   const lock = await pool.query<Session & { free: boolean }>(`select pg_try_advisory_lock(${key}) as free, ${session}`);
-  const { free, pid } = lock.rows[0]!;
+  const { free, pid } = itemAt(lock.rows);
   if (!free) throw new Problem('unavailable', `Another import of provider ${providerId} is running`);
   try {
     return await work(async () => {
       const { rows } = await pool.query<Session>(`select ${session}`);
-      if (rows[0]!.pid !== pid) throw new Error('the connection was lost, and with it the lock of the import');
+      if (itemAt(rows).pid !== pid) throw new Error('the connection was lost, and with it the lock of the import');
     });
   } finally {
     await pool.query(`select pg_advisory_unlock(${key})`).catch(() => undefined);

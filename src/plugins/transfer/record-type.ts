@@ -2,7 +2,7 @@ import { Type, type TObject, type TSchema } from '@sinclair/typebox';
 import { getTableName, type SQL } from 'drizzle-orm';
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
 import type { Ctx, WriteCtx } from '../../database/context.ts';
-import { Problem } from '../../core/errors.ts';
+import { itemAt, Problem } from '../../core/errors.ts';
 import { findStorage } from '../../core/schema/types.ts';
 import type { Database } from '../../database/client.ts';
 import { columnName } from '../../database/tables/columns.ts';
@@ -199,7 +199,7 @@ async function toPartRows(
     const partRef = hasRef ? { ref_kind: part.kind!, ref } : undefined;
     const path = { list: `${name}[${n}]`, one: name, 'by-key': `${name}.${key}` }[part.form];
     const itemRows = await toItemRows(part.item, fields, importContext, partRef, ownerRef, owner).catch(addPath(path));
-    if (part.form === 'by-key') itemRows[0]!.data[columnName(part.key)] = key;
+    if (part.form === 'by-key') itemAt(itemRows).data[columnName(part.key)] = key;
     return itemRows;
   });
   return (await Promise.all(rows)).flat();

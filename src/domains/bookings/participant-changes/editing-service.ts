@@ -1,6 +1,6 @@
 import { hasAnyId } from '../../../database/tables/columns.ts';
 import { and, eq, gt, inArray, isNotNull, isNull, or } from 'drizzle-orm';
-import { Problem } from '../../../core/errors.ts';
+import { itemAt, Problem } from '../../../core/errors.ts';
 import { nextState, states, toState } from '../../../core/reference/participant-states.ts';
 import { hasLeft, isConfirmed } from '../../../core/reference/statuses.ts';
 import { t } from '../../../core/schema/types.ts';
@@ -113,11 +113,11 @@ async function decideSwap(w: WriteCtx, row: ParticipantRow, person: NewPerson) {
   const persons = [{ ...others, dateOfBirth, ...fromOrder } as Person];
   const known = id === undefined && externalId === undefined ? undefined : await findUser(w, id, externalId);
   const found = known ? [] : await findExistingUsers(w, persons);
-  const existing = known ?? found[0]!.id;
+  const existing = known ?? itemAt(found).id;
   if (existing === row.userId) return undefined;
   assertNotAttended(isAttended ? [row] : []);
 
-  const userId = existing ?? (await enrolUsers(w, persons, found, customerId))[0]!.userId;
+  const userId = existing ?? itemAt(await enrolUsers(w, persons, found, customerId)).userId;
   const state = nextState(toState(row), 'name', 'own');
   const named = state && states[state];
   return {

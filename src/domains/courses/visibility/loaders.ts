@@ -1,17 +1,17 @@
-import { and, eq, inArray, isNull, sql, or } from 'drizzle-orm';
+import { eq, inArray, isNull, sql, or } from 'drizzle-orm';
 import { courseDates } from '../../../database/tables/coursedates.ts';
 import { courses } from '../../../database/tables/courses.ts';
-import { sameTenant } from '../../../lists/tenant-scope.ts';
+import { allOf, sameTenant } from '../../../lists/tenant-scope.ts';
 
 /** A course that is public, or was until it was deleted. */
-export const isOrWasPublicCourse = and(
+export const isOrWasPublicCourse = allOf(
   eq(courses.isActive, true),
   eq(courses.type, 'public'),
   inArray(courses.publishingPlatform, ['both', 'catalog']),
-)!;
+);
 
 /** Courses that the public and partners may see. */
-export const isPublicCourse = and(isOrWasPublicCourse, isNull(courses.deletedAt))!;
+export const isPublicCourse = allOf(isOrWasPublicCourse, isNull(courses.deletedAt));
 
 /** The deadline ends with its day in the time zone of the date. */
 export const isShownAfterDeadline = or(
@@ -20,7 +20,7 @@ export const isShownAfterDeadline = or(
 )!;
 
 /** Course dates that the public and partners may see. */
-export const isPublicDate = and(
+export const isPublicDate = allOf(
   eq(courseDates.isVisible, true),
   isNull(courseDates.deletedAt),
   isShownAfterDeadline,
@@ -30,4 +30,4 @@ export const isPublicDate = and(
     eq(courses.id, courseDates.courseId),
     isPublicCourse,
   )})`,
-)!;
+);

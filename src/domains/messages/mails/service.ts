@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm';
-import { Problem } from '../../../core/errors.ts';
+import { itemAt, Problem } from '../../../core/errors.ts';
 import type { Ctx } from '../../../database/context.ts';
 import { currentTime } from '../../../database/tables/columns.ts';
 import { outbox } from '../../../database/tables/outbox.ts';
@@ -22,8 +22,8 @@ export const resendMail = (ctx: Ctx, id: number): Promise<Mail> =>
     const { mail, facts } = Problem.assertFound(found, 'Mail');
     assertResendable(facts);
     const copy = { ...mail, providerId, createdAt: now, dueAt: currentTime };
-    const [created] = await tx.insert(outbox).values(copy).returning({ id: outbox.id });
-    const mailId = tx.auditItem(created!.id);
+    const created = await tx.insert(outbox).values(copy).returning({ id: outbox.id });
+    const mailId = tx.auditItem(itemAt(created).id);
     await liftRefusals(tx, { providerId, mailId, now });
     return getMail({ ...ctx, db: tx }, mailId);
   });

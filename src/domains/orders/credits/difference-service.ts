@@ -1,4 +1,4 @@
-import { Problem } from '../../../core/errors.ts';
+import { itemAt, Problem } from '../../../core/errors.ts';
 import { applyPercentage, max, min, sum, toDecimal, toMinorUnits, type Minor } from '../../../core/money.ts';
 import type { WriteCtx } from '../../../database/context.ts';
 import { grouped } from '../../../lists/relations.ts';
@@ -53,7 +53,7 @@ type Share = { orderId: number; lineId: number; vatPercentage: string; net: Mino
 function toShares(lines: PriceLine[], participantId: number): Share[] {
   const bySource = grouped(lines, ({ sourceId }) => sourceId);
   return [...bySource.values()].map((found) => {
-    const { orderId, sourceId: lineId, vatPercentage } = found[0]!;
+    const { orderId, sourceId: lineId, vatPercentage } = itemAt(found);
     const sumBy = (valueOf: (line: PriceLine) => Minor) =>
       sum(found.map((line) => shareOf(participantId, line, valueOf(line))));
     const net = sumBy((line) => lineAmounts(line).net);
@@ -68,7 +68,7 @@ function shareOf(participantId: number, line: PriceLine, value: Minor): Minor {
   if (place < 0) return 0n;
   const { net } = lineAmounts(line);
   const share = line.amount === null ? undefined : toMinorUnits(line.amount);
-  if (share !== undefined && net !== 0n) return -split(-value, [-share, share - net])[0]!;
+  if (share !== undefined && net !== 0n) return -itemAt(split(-value, [-share, share - net]));
   return split(
     value,
     line.people.map(() => 1n),

@@ -1,6 +1,6 @@
 import { asc, eq, sql } from 'drizzle-orm';
 import type { ErrorCode } from '../../../core/error-codes.ts';
-import { Problem } from '../../../core/errors.ts';
+import { itemAt, Problem } from '../../../core/errors.ts';
 import { max, min, sum, toDecimal, toMinorUnits, type Minor } from '../../../core/money.ts';
 import type { Ctx, SchoolWrite } from '../../../database/context.ts';
 import { recordEvents } from '../../../database/record-events.ts';
@@ -126,7 +126,7 @@ async function findParts(
   const ids = named.map(({ lineId }) => lineId);
   const wrong = ids.findIndex((id, n) => !known.has(id) || ids.indexOf(id) < n);
   const field = `lines[${wrong}].line_id`;
-  if (wrong >= 0) throw known.has(ids[wrong]!) ? brokenRule(field, 'named_twice') : notValid(field);
+  if (wrong >= 0) throw known.has(itemAt(ids, wrong)) ? brokenRule(field, 'named_twice') : notValid(field);
 
   const found = named.map((part) => ({ ...part, ...known.get(part.lineId)! }));
   const isLeft = ({ source, rest }: (typeof found)[number]) => hasRest(source, rest);
@@ -138,7 +138,7 @@ async function findParts(
   if (whole.length < taken.length) throw exceedsLine();
   if (fee > 0n && fee >= sum(whole.map(({ net }) => net))) throw brokenRule('fee', 'fee_exceeds_credit');
   return deductFee(whole, fee).map(({ people, ...part }, n) => {
-    const { source, rest, shares, ...wanted } = chosen[n]!;
+    const { source, rest, shares, ...wanted } = itemAt(chosen, n);
     const weights = people.map(({ amount }) => amount);
     const amounts = split(part.net, weights);
     const line = toCreditLine(source, rest, part, wanted.vat);

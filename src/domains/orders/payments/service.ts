@@ -1,6 +1,6 @@
 import { and, asc, desc, eq, isNull, or, sql, type SQL } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/pg-core';
-import { Problem } from '../../../core/errors.ts';
+import { itemAt, Problem } from '../../../core/errors.ts';
 import { min, sum, toDecimal, toMinorUnits, toNumber, type Minor } from '../../../core/money.ts';
 import { paymentStatus } from '../../../core/reference/statuses.ts';
 import type { Ctx, SchoolWrite, WriteCtx } from '../../../database/context.ts';
@@ -127,7 +127,7 @@ export function createPayment(
 async function getParts(reader: Ctx, ids: number[]): Promise<CreatedPayment> {
   const parts: Payment[] = [];
   for (const id of ids) parts.push(await getPayment(reader, id));
-  return { ...parts[0]!, ...(parts.length > 1 && { parts }) };
+  return { ...itemAt(parts), ...(parts.length > 1 && { parts }) };
 }
 
 /** The payment with an equal reference, or the parts of that refund. */

@@ -4,7 +4,7 @@ import { allAreas } from '../../../database/areas.ts';
 import type { Database, Reader, Tx } from '../../../database/client.ts';
 import type { Key } from '../../../lists/loaders.ts';
 import { grouped } from '../../../lists/relations.ts';
-import { tenantWhere } from '../../../lists/tenant-scope.ts';
+import { allOf, tenantWhere } from '../../../lists/tenant-scope.ts';
 import {
   selectPage,
   type Check,
@@ -102,7 +102,7 @@ async function* readPages(db: Reader, check: Check, providerId: number | undefin
 }
 
 const recount = (db: Reader, check: Check, condition: SQL, limit: number) =>
-  check.recount(db, selectPage(db, check.table, and(condition, check.only)!, limit));
+  check.recount(db, selectPage(db, check.table, allOf(condition, check.only), limit));
 
 /** Recounts under the provider's lock, since counters may have changed, and stores differences. */
 const repair = (database: Database, check: Check, providerId: number, ids: number[]) =>

@@ -127,7 +127,7 @@ async function findAnswersOfUser(ctx: Ctx, userId: number): Promise<Answers | un
 /** The ids and texts that answers about a person have, or about orders alone. */
 function toSearched({ providerId, userId, orders }: Person, user?: User) {
   const { firstname, lastname, email } = user ?? { firstname: null, lastname: null, email: null };
-  const toTexts = (...texts: (string | null)[]) => texts.filter((text) => text !== null && text !== '') as string[];
+  const toTexts = (...texts: (string | null)[]) => texts.filter((text): text is string => text !== null && text !== '');
   const name = firstname && lastname ? `${firstname} ${lastname}` : null;
   const texts = { whole: toTexts(email, name), first: toTexts(firstname), last: toTexts(lastname) };
   return { providerId, searched: { id: userId, orders, ...texts }, orders };

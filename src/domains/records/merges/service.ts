@@ -1,7 +1,7 @@
 import type { Static } from '@sinclair/typebox';
 import { and, eq, getTableColumns, inArray, not, sql, type SQL } from 'drizzle-orm';
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
-import { Problem } from '../../../core/errors.ts';
+import { itemAt, Problem } from '../../../core/errors.ts';
 import { notLeftSql } from '../../../core/reference/statuses.ts';
 import { byName } from '../../../core/schema/types.ts';
 import type { Areas } from '../../../database/areas.ts';
@@ -249,8 +249,7 @@ const counted = ['employees', 'customers', 'courses', 'campaigns', 'orders'] as 
 async function countOfCustomer(db: Reader, ids: Ids) {
   const all: Record<string, Column> = { ...ofCustomer, campaigns: [campaignCustomers, 'customerId'] };
   const count = byName(counted, (name) => sql<number>`${db.$count(all[name]![0], isOf(all[name]!, ids))}`);
-  const [found] = await db.select(count).from(sql`(select) one`);
-  return found!;
+  return itemAt(await db.select(count).from(sql`(select) one`));
 }
 
 /** Moves employees, child customers, corporate courses, agreements and orders. */

@@ -1,4 +1,5 @@
 import { eq, sql, type SQL } from 'drizzle-orm';
+import { itemAt } from '../../../core/errors.ts';
 import type { Reader, Tx } from '../../../database/client.ts';
 import { events } from '../../../database/tables/events.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
@@ -12,8 +13,7 @@ export async function countRows(db: Reader, person: Person) {
     const rows = db.$count(table, sql`${rowsOf({ table, find }, person)} and ${bind(only, person)}`);
     counts[name] = counts[name] === undefined ? sql`${rows}` : sql`${counts[name]} + ${rows}`;
   }
-  const [found] = await db.select(counts as Required<typeof counts>).from(sql`(select) one`);
-  return found!;
+  return itemAt(await db.select(counts as Required<typeof counts>).from(sql`(select) one`));
 }
 
 /** Deletes the rows of a person in the tables whose entry says so for this act. */

@@ -1,5 +1,5 @@
 import { eq, or, sql, type SQL } from 'drizzle-orm';
-import { Problem } from '../../../core/errors.ts';
+import { itemAt, Problem } from '../../../core/errors.ts';
 import type { Database, Reader } from '../../../database/client.ts';
 import { queryBuilderOn } from '../../../database/reader.ts';
 import type { Queryable } from '../../../database/statements.ts';
@@ -110,8 +110,7 @@ async function reduceTable(
   if (kept.condition === undefined && kept.columns === undefined) return 0;
   const unset = kept.columns === undefined ? [] : await findUnset(deletion.database, table, kept.columns);
   for (let [last, deleted] = [0, 0]; ;) {
-    const { rows } = await step<Page>(deletion, statements.reduceRows(table, deletion, last, kept, unset));
-    const page = rows[0]!;
+    const page = itemAt((await step<Page>(deletion, statements.reduceRows(table, deletion, last, kept, unset))).rows);
     deleted += page.deleted;
     if (page.read < deletion.limit) return deleted;
     last = page.last;

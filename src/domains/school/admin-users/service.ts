@@ -1,5 +1,5 @@
-import { and, asc, eq, isNotNull, sql, type SQL } from 'drizzle-orm';
-import { Problem } from '../../../core/errors.ts';
+import { asc, eq, isNotNull, sql, type SQL } from 'drizzle-orm';
+import { itemAt, Problem } from '../../../core/errors.ts';
 import type { Tx } from '../../../database/client.ts';
 import type { Ctx, WriteCtx } from '../../../database/context.ts';
 import { caseFolded, currentTime } from '../../../database/tables/columns.ts';
@@ -15,7 +15,7 @@ import { replaceLinks } from '../../../lists/links.ts';
 import { defineReferences } from '../../../lists/references.ts';
 import { relation } from '../../../lists/relations.ts';
 import { defineSerializer } from '../../../lists/serializer.ts';
-import { tenantWhere } from '../../../lists/tenant-scope.ts';
+import { allOf, tenantWhere } from '../../../lists/tenant-scope.ts';
 import { defineTimestampFilters, type TimestampQuery } from '../../../lists/list-query.ts';
 import { voidAdminTokens } from '../auth/token-service.ts';
 import type { AdminUserBody } from './body-schema.ts';
@@ -37,7 +37,7 @@ export const adminUserFilters = defineTimestampFilters(adminMemberships);
 
 /** All admin users of the provider, without paging. */
 export const listAdminUsers = (ctx: Ctx, query: TimestampQuery) =>
-  loadMembers(ctx, and(matchMembers(ctx), adminUserFilters.where(ctx, query))!);
+  loadMembers(ctx, allOf(matchMembers(ctx), adminUserFilters.where(ctx, query)));
 
 export const listAppUsers = (ctx: Ctx): PromiseLike<AppUser[]> => fetchMembers(ctx, matchMembers(ctx));
 
@@ -145,7 +145,7 @@ async function isLastAdministrator(w: WriteCtx, adminUserId: number) {
     .from(adminMembershipRoles)
     .where(tenantWhere(w, adminMembershipRoles, eq(adminMembershipRoles.roleId, administratorRoleId)))
     .limit(2);
-  return administrators.length === 1 && administrators[0]!.id === adminUserId;
+  return administrators.length === 1 && itemAt(administrators).id === adminUserId;
 }
 
 /** Detaches a person from the provider and returns it as it was. Customers, orders and instructors still name it. */

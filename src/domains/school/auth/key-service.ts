@@ -1,12 +1,12 @@
 import { and, asc, eq, gt, isNull, or, sql, type SQL } from 'drizzle-orm';
 import { hashApiKey, newApiKey, type KeyProfile } from '../../../core/api-key.ts';
-import { Problem } from '../../../core/errors.ts';
+import { itemAt, Problem } from '../../../core/errors.ts';
 import { formatTimestamp } from '../../../core/timestamps.ts';
 import type { Database, Tx } from '../../../database/client.ts';
 import { type Ctx, getSchoolId } from '../../../database/context.ts';
 import { transactionStart } from '../../../database/tables/columns.ts';
 import { apiKeys, apiKeyUses, providers } from '../../../database/tables/providers.ts';
-import { tenantWhere } from '../../../lists/tenant-scope.ts';
+import { allOf, tenantWhere } from '../../../lists/tenant-scope.ts';
 import type { WhoAmI } from './schema.ts';
 
 type NewKey = { label?: string; profile?: KeyProfile; origins?: string[] | null };
@@ -30,11 +30,11 @@ async function insertKey(
   { providerId, label = '', profile = 'full', origins = null, expiresAt }: NewKey & Owned,
 ) {
   const apiKey = newApiKey();
-  const [created] = await tx
+  const created = await tx
     .insert(apiKeys)
     .values({ providerId, hash: hashApiKey(apiKey), label, profile, origins, createdAt: now, expiresAt })
     .returning({ id: apiKeys.id });
-  return { keyId: created!.id, apiKey };
+  return { keyId: itemAt(created).id, apiKey };
 }
 type Owned = { providerId: number; expiresAt?: SQL<string> | undefined };
 
@@ -56,7 +56,7 @@ export async function rotateKey(database: Database, keyId: number, overlapSecond
   });
 }
 
-const isActiveKey = and(isNull(apiKeys.revokedAt), or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, sql`now()`)))!;
+const isActiveKey = allOf(isNull(apiKeys.revokedAt), or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, sql`now()`)));
 
 async function findKey(database: Database, keyId: number) {
   const [key] = await database.db.select({ providerId: apiKeys.providerId }).from(apiKeys).where(eq(apiKeys.id, keyId));

@@ -1,6 +1,6 @@
 import { and, desc, eq, inArray, isNull, like, ne, notLike, or, sql } from 'drizzle-orm';
 import { catalogPageUrl } from '../../../core/catalog-urls.ts';
-import { Problem } from '../../../core/errors.ts';
+import { itemAt, Problem } from '../../../core/errors.ts';
 import type { Tx } from '../../../database/client.ts';
 import type { Ctx, SchoolWrite, WriteCtx } from '../../../database/context.ts';
 import { courseDates } from '../../../database/tables/coursedates.ts';
@@ -72,8 +72,8 @@ export const updateCatalogSettings = (ctx: Ctx, body: CatalogSettingsChange): Pr
 
 /** The school's own slug, with its id where another school has that. */
 async function proposeSlug({ providerId, tx }: SchoolWrite) {
-  const [school] = await tx.select({ slug: providers.slug }).from(providers).where(eq(providers.id, providerId));
-  const slug = school!.slug.slice(0, 50).replace(/-$/, '');
+  const school = await tx.select({ slug: providers.slug }).from(providers).where(eq(providers.id, providerId));
+  const slug = itemAt(school).slug.slice(0, 50).replace(/-$/, '');
   const candidates = slug.length > 1 ? [slug, `${slug}-${providerId}`] : [];
   const foreign = await tx
     .select({ name })

@@ -2,7 +2,7 @@ import { asc, desc, eq, sql } from 'drizzle-orm';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Ctx, WriteCtx } from '../../../database/context.ts';
-import { Problem } from '../../../core/errors.ts';
+import { itemAt, Problem } from '../../../core/errors.ts';
 import { currentTime, transactionStart } from '../../../database/tables/columns.ts';
 import { providers } from '../../../database/tables/providers.ts';
 import { webhookDeliveries, webhooks, webhookTests } from '../../../database/tables/webhooks.ts';
@@ -83,8 +83,7 @@ export async function updateWebhook(ctx: Ctx, id: number, body: WebhookChange, p
     );
     if (changed > 0 && isRenewed)
       await w.tx.update(webhooks).set({ attempts: 0, dueAt: transactionStart }).where(whereId(ctx, id));
-    const [row] = await w.tx.select().from(webhooks).where(whereId(ctx, id));
-    const updated = toWebhook(row!);
+    const updated = toWebhook(itemAt(await w.tx.select().from(webhooks).where(whereId(ctx, id))));
     return changed === 0 ? w.tx.rollBack(updated) : updated;
   });
 }
@@ -93,12 +92,12 @@ export async function updateWebhook(ctx: Ctx, id: number, body: WebhookChange, p
 export const resyncWebhook = (ctx: Ctx, id: number): Promise<Webhook> =>
   ctx.write(['school'], async (w) => {
     const { types } = await lockWebhook(w, id);
-    const [changed] = await w.tx
+    const changed = await w.tx
       .update(webhooks)
       .set({ resyncs: toResyncs(types), dueAt: transactionStart, leasedBy: null, leasedUntil: null, updatedAt: w.now })
       .where(whereId(ctx, id))
       .returning();
-    return toWebhook(changed!);
+    return toWebhook(itemAt(changed));
   });
 
 export const deleteWebhook = (ctx: Ctx, id: number): Promise<Webhook> =>
@@ -117,12 +116,12 @@ export const rotateSecret = (ctx: Ctx, id: number): Promise<WithSecret> =>
     const { secret: previousSecret } = await lockWebhook(w, id);
     const secret = newSigningSecret();
     const previousSecretExpiresAt = sql`${transactionStart} + ${`${overlapHours} hours`}::interval`;
-    const [changed] = await w.tx
+    const changed = await w.tx
       .update(webhooks)
       .set({ secret, previousSecret, previousSecretExpiresAt, updatedAt: w.now })
       .where(whereId(ctx, id))
       .returning();
-    return { ...toWebhook(changed!), secret };
+    return { ...toWebhook(itemAt(changed)), secret };
   });
 
 /** The latest attempts, newest first. */

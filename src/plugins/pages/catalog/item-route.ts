@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { Problem } from '../../../core/errors.ts';
+import { itemAt, Problem } from '../../../core/errors.ts';
 
 /** The route of a course or a date: `item` is `<slug>-<id>`. */
 export type ItemRoute = { Params: { item: string } };
@@ -14,7 +14,7 @@ export function findId({ params }: FastifyRequest): number | undefined {
 export const readId = (request: FastifyRequest<ItemRoute>): number =>
   Problem.assertFound(findId(request as FastifyRequest), 'Page');
 
-const toPathname = (url: string) => url.split('?', 1)[0]!;
+const toPathname = (url: string) => itemAt(url.split('?', 1));
 
 /** False for another slug, or other upper case; a path that a proxy has stripped is no difference. */
 export const isAt = ({ url }: Pick<FastifyRequest, 'url'>, path: string) => toPathname(path).endsWith(toPathname(url));

@@ -1,4 +1,5 @@
 import { eq, sql } from 'drizzle-orm';
+import { itemAt } from '../../../core/errors.ts';
 import type { Ctx } from '../../../database/context.ts';
 import { adminUsers } from '../../../database/tables/people.ts';
 import { providers } from '../../../database/tables/providers.ts';
@@ -17,10 +18,8 @@ const schoolColumns = {
 export type School = Awaited<ReturnType<typeof loadSchool>>;
 export type Person = NonNullable<Awaited<ReturnType<typeof loadPerson>>>;
 
-export async function loadSchool(ctx: Ctx) {
-  const [school] = await ctx.db.select(schoolColumns).from(providers).where(eq(providers.id, ctx.providerId));
-  return school!;
-}
+export const loadSchool = async (ctx: Ctx) =>
+  itemAt(await ctx.db.select(schoolColumns).from(providers).where(eq(providers.id, ctx.providerId)));
 
 export async function loadPerson(ctx: Ctx, userId: number) {
   const [person] = await ctx.db
@@ -33,9 +32,9 @@ export async function loadPerson(ctx: Ctx, userId: number) {
 /** Sign-on name of a link's owner: a course user's username, an admin user's e-mail address. */
 export async function loadUsername(ctx: Ctx, { userId, adminUserId }: TokenOwner): Promise<string> {
   if (userId !== null) return (await loadPerson(ctx, userId))!.username;
-  const [admin] = await ctx.db
+  const admin = await ctx.db
     .select({ email: adminUsers.email })
     .from(adminUsers)
     .where(eq(adminUsers.id, adminUserId!));
-  return admin!.email;
+  return itemAt(admin).email;
 }

@@ -34,5 +34,5 @@ export const sessionPages: FastifyPluginAsync<PageServices> = async (app, { cook
 /** The ids of the ticked sessions, from one or several fields. */
 function readIds({ body }: FastifyRequest): string[] {
   const chosen = (body as Record<string, unknown> | undefined)?.['session'];
-  return [chosen].flat().filter((id) => typeof id === 'string' && /^[0-9a-f]{16}$/.test(id)) as string[];
+  return [chosen].flat().filter((id): id is string => typeof id === 'string' && /^[0-9a-f]{16}$/.test(id));
 }

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { eq } from 'drizzle-orm';
 import type { Ctx } from '../../../database/context.ts';
-import { Problem } from '../../../core/errors.ts';
+import { itemAt, Problem } from '../../../core/errors.ts';
 import { Id, Note, OneOf, Title } from '../../../core/schema/types.ts';
 import { labels, tags } from '../../../database/tables/catalog.ts';
 import { columnName, matchFolded } from '../../../database/tables/columns.ts';
@@ -73,7 +73,7 @@ const titleRecordType = (kind: 'tag' | 'label', table: typeof tags | typeof labe
   kind,
   schema: Type.Object({ title: Title() }),
   create: (_, ctx, { title }) =>
-    ctx.write(['catalog'], async (w) => (await resolveTags(w, table, [{ title: title as string }]))[0]!),
+    ctx.write(['catalog'], async (w) => itemAt(await resolveTags(w, table, [{ title: title as string }]))),
   export: exportRows(`select id::text as ref, title from ${kind}s where provider_id = $1 order by ${kind}s.id`),
 });
 export const tag = titleRecordType('tag', tags);
@@ -99,7 +99,7 @@ const findOrCreateRole = (ctx: Ctx, { title, description }: { title: string; des
       .limit(1);
     if (found) return found.id;
     const values = { providerId, title, description, createdAt: now, updatedAt: now };
-    return (await tx.insert(roles).values(values).returning({ id: roles.id }))[0]!.id;
+    return itemAt(await tx.insert(roles).values(values).returning({ id: roles.id })).id;
   });
 
 /** A line adds an existing account, by e-mail address, to the provider, or creates one. Sends no invitation. */
