@@ -1,9 +1,9 @@
-import { messages } from './error-codes.ts';
+import { bookingMessages } from './error-codes.ts';
 import { Problem, type CodedError } from './errors.ts';
 
-export type BookingCode = keyof typeof messages;
+export type BookingCode = keyof typeof bookingMessages;
 
-export const bookingError = (code: BookingCode): CodedError => ({ code, message: messages[code] });
+export const bookingError = (code: BookingCode): CodedError => ({ code, message: bookingMessages[code] });
 
 export const placesError: CodedError = {
   code: 'participant_count_invalid',
@@ -13,7 +13,7 @@ export const placesError: CodedError = {
 /** `index` counts from 0, the message from 1. */
 export const participantError = (index: number, code: BookingCode): CodedError => ({
   code,
-  message: `${participantLabel(index)}: ${messages[code]}`,
+  message: `${participantLabel(index)}: ${bookingMessages[code]}`,
 });
 
 export const fieldError = (field: string, index?: number): CodedError => ({

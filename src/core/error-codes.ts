@@ -36,7 +36,7 @@ export const requestCodes = [
 ] as const;
 
 /** The errors of bookings by code; those in lower case follow `Participant n: `. */
-export const messages = {
+export const bookingMessages = {
   course_date_identifier_invalid: 'coursedate_id names no course date that can be booked',
   course_date_cancelled: 'The course date is canceled',
   deadline_passed: 'The deadline of the course date has passed',
@@ -62,7 +62,10 @@ export const messages = {
 } as const;
 
 /** Codes of bookings, and of looking up codes. */
-const bookingCodes = [...(Object.keys(messages) as (keyof typeof messages)[]), 'missing_course_id'] as const;
+const bookingCodes = [
+  ...(Object.keys(bookingMessages) as (keyof typeof bookingMessages)[]),
+  'missing_course_id',
+] as const;
 
 /** Codes of changes of an order. */
 export const orderCodes = [

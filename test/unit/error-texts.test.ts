@@ -110,7 +110,7 @@ test('docs/reference/errors.md lists every code of a booking with its text', () 
   const [, whole = '', ofParticipant = ''] = page.split(/^The codes about /m);
   const rowsOf = (part: string) =>
     [...part.matchAll(/^\| `(\w+)` +\| `(.+?)` +\|/gm)].map(([, ...row]) => row.join(': '));
-  const entries = readEntries('core/error-codes.ts', 'messages').map(([code, text]) => ({
+  const entries = readEntries('core/error-codes.ts', 'bookingMessages').map(([code, text]) => ({
     row: `${code}: ${text}`,
     rows: rowsOf(/^[a-z]+ /.test(text) ? ofParticipant : whole),
   }));
