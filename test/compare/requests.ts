@@ -174,6 +174,7 @@ export function listRandom(count: number): Request[] {
     ...{ course: upTo(40), coursedate: upTo(80), customer: upTo(12), user: upTo(30), participant: upTo(60) },
     ...{ order: upTo(60), booking: upTo(60), partner: [2, 3], code: ['KVELDSKAFFE', 'GAVE-FJORD-2408'] },
     dated: ['39/coursedates/76', ...upTo(9).map((n) => `1/coursedates/${n}`)],
+    paid: upTo(9).map((n) => `${n}/payments/${n}`),
   };
   const foreign = Object.fromEntries(Object.keys(own).map((kind) => [kind, [unknownId]]));
   const names = reads.flatMap(({ query }) => query.map(({ name }) => name));
