@@ -1,5 +1,5 @@
 import { Client } from 'pg';
-import { sharedTables } from './shared-tables.ts';
+import { sharedTables } from './tables.ts';
 import { connectionTo } from './test-app.ts';
 
 /** Of the school that stands for all. */

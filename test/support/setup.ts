@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import type { ClientConfig, QueryResult } from 'pg';
 import type { TestProject } from 'vitest/node';
+import { guardStatements } from './tables.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -87,6 +88,7 @@ function hashOfDatabases() {
       'src/embedded-postgres/watchdog.sh',
       'test/support/setup.ts',
       'test/support/refuse-unlocked.sql',
+      'test/support/tables.ts',
       'package.json',
     ],
   ];
@@ -140,7 +142,7 @@ async function createTemplate(server: ClientConfig, name: string) {
   const { migrateDatabase } = await import('../../src/database/migrate.ts');
   await run(server, `drop database if exists ${name}`, `create database ${name}`);
   await migrateDatabase({ ...server, database: name });
-  await run({ ...server, database: name }, readFileSync(join(import.meta.dirname, 'refuse-unlocked.sql'), 'utf8'));
+  await run({ ...server, database: name }, guardStatements());
 }
 
 const createShared = (server: ClientConfig, name: string, template: string) =>

@@ -1,4 +1,4 @@
-import { sharedTables } from './shared-tables.ts';
+import { sharedTables } from './tables.ts';
 
 /** A statement or the body of a function, with a name for the report. */
 export type NamedSql = { name: string; text: string };

@@ -17,7 +17,7 @@ const indexes = `select pg_get_indexdef(indexrelid) as line from pg_index i join
 const constraints = `select format('%s %s %s', conrelid::regclass, conname, pg_get_constraintdef(oid)) as line
   from pg_constraint where connamespace = 'public'::regnamespace and contype in ('p', 'u', 'f', 'c')`;
 const triggers = `select pg_get_triggerdef(oid) as line from pg_trigger where not tgisinternal and tgname not like 'refuse_unlocked%'`;
-const functions = `select pg_get_functiondef(oid) as line from pg_proc where pronamespace = 'public'::regnamespace and proname not in ('refuse_unlocked', 'find_unlocked', 'area_of')`;
+const functions = `select pg_get_functiondef(oid) as line from pg_proc where pronamespace = 'public'::regnamespace and proname not in ('refuse_unlocked', 'find_unlocked')`;
 const options = `select format('%s %s', relname, array_to_string(reloptions, ', ')) as line
   from pg_class where relnamespace = 'public'::regnamespace and reloptions is not null`;
 

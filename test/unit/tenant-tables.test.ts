@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { allStatements, readStatementNames } from '../support/all-statements.ts';
 import { tasks } from '../support/housekeeping.ts';
-import { sharedTables } from '../support/shared-tables.ts';
+import { sharedTables } from '../support/tables.ts';
 import { sharedTestApp } from '../support/test-app.ts';
 import { findUnnamedWrites, type NamedSql } from '../support/unnamed-writes.ts';
 
@@ -52,7 +52,7 @@ test('each foreign key between tenant tables contains provider_id, and no shared
 async function readFunctionBodies(): Promise<NamedSql[]> {
   const { rows } = await database.pool.query<NamedSql>(
     `select proname as name, prosrc as text from pg_proc
-      where pronamespace = 'public'::regnamespace and proname not in ('refuse_unlocked', 'find_unlocked', 'area_of')`,
+      where pronamespace = 'public'::regnamespace and proname not in ('refuse_unlocked', 'find_unlocked')`,
   );
   return rows;
 }
