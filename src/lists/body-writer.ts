@@ -1,9 +1,10 @@
 import { getTableColumns, type SQL } from 'drizzle-orm';
 import { type PgColumn, type PgTable, getTableConfig } from 'drizzle-orm/pg-core';
 import type { TProperties, Static, TObject } from '@sinclair/typebox';
-import { mergeCustomProperties, findStorage } from '../core/schema/types.ts';
+import { mergeCustomProperties } from '../core/schema/types.ts';
 import type { Reader, Tx } from '../database/client.ts';
 import { findDiffering, keepFractions } from '../database/update-changed.ts';
+import { findStorage } from './fields.ts';
 import { createRowCheck, defineReferences, type ReferenceChecks } from './references.ts';
 
 type TableWithId = PgTable & { id: PgColumn };
@@ -60,7 +61,7 @@ export function bodyWriter<T extends TableWithId, S extends TObject>(
     async findUnapplied(reader: Reader, row: SQL, ...args: Parameters<typeof toColumns>) {
       const differing = await findDiffering(reader, table, row, toUpdatedColumns(...args));
       const found = new Set(differing.map((name) => columns[name]));
-      return Object.keys(properties).filter((name) => found.has(findStorage(properties[name]!)?.column as PgColumn));
+      return Object.keys(properties).filter((name) => found.has(findStorage(properties[name]!)?.column));
     },
     async insert(tx: Pick<Tx, 'insert'>, row: T['$inferInsert']): Promise<number> {
       const [inserted] = await tx
@@ -77,11 +78,11 @@ export function bodyWriter<T extends TableWithId, S extends TObject>(
 }
 
 /** A check of the column of another table that a foreign key names; keys within a tenant begin with the provider. */
-function checkReference(column: object | undefined) {
+function checkReference(column: PgColumn | undefined) {
   if (column === undefined) return undefined;
-  const { table, name } = column as PgColumn;
+  const { table, name } = column;
   const { foreignKeys } = getTableConfig(table);
   const keys = foreignKeys.map((key) => key.reference());
   const referenced = keys.find(({ columns }) => columns.at(-1)!.name === name)?.foreignColumns.at(-1);
-  return referenced && createRowCheck(referenced, column as PgColumn);
+  return referenced && createRowCheck(referenced, column);
 }

@@ -27,6 +27,11 @@ type Field<I = TSchema | undefined, S = TSchema | undefined> = {
 };
 type Fields = Record<string, Field>;
 
+/** Schema key of the column that holds a field: writes of bodies fill it, and files of import and export have it. */
+const storage = Symbol('storage');
+type Storage = { column: PgColumn; to?: string | undefined };
+export const findStorage = (schema: TSchema) => (schema as { [storage]?: Storage })[storage];
+
 type Inputs<F extends Record<keyof F, { input: unknown }>> = Properties<{
   [K in keyof F as F[K]['input'] extends TSchema ? K : never]: F[K]['input'];
 }>;
@@ -212,7 +217,8 @@ function select(fields: Fields, use: 'input' | 'imported' | 'shown', last: strin
       const { [use]: schema, column, to } = fields[name]!;
       if (schema === undefined && (use !== 'imported' || to === undefined)) return [];
       const found = schema ?? Type.Any();
-      return [[name, use === 'shown' || !column ? found : t.stored(column, found, to)] as const];
+      const isStored = use !== 'shown' && column !== undefined;
+      return [[name, isStored ? { ...found, [storage]: { column, to } satisfies Storage } : found] as const];
     }),
   );
 }

@@ -1,5 +1,6 @@
 import type { TSchema } from '@sinclair/typebox';
-import { findAccess, findStorage } from '../../src/core/schema/types.ts';
+import { findAccess } from '../../src/core/schema/types.ts';
+import { findStorage } from '../../src/lists/fields.ts';
 
 type Node = TSchema & { items?: Node; properties?: Record<string, Node> };
 

@@ -83,18 +83,6 @@ export const member = {
   financial: access({ data: 'financial' }),
 };
 
-/** Schema key of the column that holds a field of a body. */
-const storage = Symbol('storage');
-/** `to` is the record type of import files that a reference names. */
-type Storage = { column: object; to?: string | undefined };
-
-/** A field of a body that one column holds: writes fill it, and files of import and export have it. */
-const stored = <S extends TSchema>(column: object, schema: S, to?: string): S => ({
-  ...schema,
-  [storage]: { column, to } satisfies Storage,
-});
-export const findStorage = (schema: TSchema) => (schema as { [storage]?: Storage })[storage];
-
 /** Names a schema: the OpenAPI document defines it once, and refers to it by its name. */
 export const named = <S extends TSchema>(name: string, schema: S): S => ({ ...schema, [componentName]: name });
 
@@ -269,7 +257,7 @@ export function mergeCustomProperties(
 
 /** The types of fields and members, and what a field or a member declares. */
 export const t = {
-  ...{ named, NamedObject, Nullable, withDefault, partialUpdate, member, stored },
+  ...{ named, NamedObject, Nullable, withDefault, partialUpdate, member },
   ...{ Id, Count, Amount, Title, Line, LongLine, Lines, Note, Html, Email, Url, OneOf, List, JsonList, NamedRecord },
   ...{ DayField, TimeField, LocalTimeField, StoredMoment, StoredEnd, DateTime, PlainDateTime },
   ...{ CustomProperties, mergeCustomProperties },

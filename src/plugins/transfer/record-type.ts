@@ -3,7 +3,7 @@ import { getTableName, type SQL } from 'drizzle-orm';
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
 import type { Ctx, WriteCtx } from '../../database/context.ts';
 import { itemAt, Problem } from '../../core/errors.ts';
-import { findStorage } from '../../core/schema/types.ts';
+import { findStorage } from '../../lists/fields.ts';
 import type { Database } from '../../database/client.ts';
 import { columnName } from '../../database/tables/columns.ts';
 
@@ -88,7 +88,7 @@ export const storedFields = (properties: Record<string, TSchema>): Record<string
     Object.entries(properties).flatMap(([name, body]) => {
       const { column, to } = findStorage(body) ?? {};
       const schema = to === undefined ? body : Type.Optional(Ref);
-      return column === undefined ? [] : [[name, { column: column as PgColumn, schema, to }] as const];
+      return column === undefined ? [] : [[name, { column, schema, to }] as const];
     }),
   );
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { Title } from '../../../src/core/schema/types.ts';
 import { isBulk, type Item } from '../../../src/plugins/transfer/record-type.ts';
 import { recordTypes } from '../../../src/plugins/transfer/record-types/index.ts';
-import { AdminUserBody } from '../../../src/domains/school/admin-users/body-schema.ts';
+import { AdminUserBody } from '../../../src/domains/school/admin-users/fields.ts';
 import { BookingBody, ParticipantBody } from '../../../src/domains/bookings/booking/body-schema.ts';
 import { detailedOrderTitle } from '../../../src/core/date-format.ts';
 import { CourseDateBody } from '../../../src/domains/courses/coursedates/fields.ts';

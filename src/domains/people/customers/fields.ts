@@ -3,7 +3,7 @@ import * as codes from '../../../core/schema/codes.ts';
 import { t } from '../../../core/schema/types.ts';
 import { customers as c } from '../../../database/tables/customers.ts';
 import { fieldsOf } from '../../../lists/fields.ts';
-import { AppUser } from '../../school/admin-users/schema.ts';
+import { AppUser } from '../../school/admin-users/fields.ts';
 import { Address, customerStatuses, customerTypes, toAddress } from './schema.ts';
 
 const { Optional } = Type;

@@ -6,8 +6,7 @@ import { listRoute } from '../../../http/list-cache/index.ts';
 import { findKept, nameIgnored } from '../../../http/parsing/known-fields.ts';
 import { responses, send } from '../../../http/responses.ts';
 import { registerErrorHandler, formatV2Error, type ErrorFormatter } from '../../../http/errors/error-handler.ts';
-import { AdminUserBody } from './body-schema.ts';
-import { AdminUser, AppUser, Role } from './schema.ts';
+import { AdminUser, AdminUserBody, AppUser, Role } from './fields.ts';
 import {
   adminUserFilters,
   adminUserReferences,

@@ -11,6 +11,7 @@ import {
   adminUsers,
   roles,
 } from '../../../database/tables/people.ts';
+import { bodyColumns } from '../../../lists/body-writer.ts';
 import { replaceLinks } from '../../../lists/links.ts';
 import { defineReferences } from '../../../lists/references.ts';
 import { relation } from '../../../lists/relations.ts';
@@ -18,9 +19,8 @@ import { defineSerializer } from '../../../lists/serializer.ts';
 import { allOf, tenantWhere } from '../../../lists/tenant-scope.ts';
 import { defineTimestampFilters, type TimestampQuery } from '../../../lists/list-query.ts';
 import { voidAdminTokens } from '../auth/token-service.ts';
-import type { AdminUserBody } from './body-schema.ts';
+import { AdminUser, AdminUserBody, toAdminUser, type AdminUserRow, type AppUser } from './fields.ts';
 import { fetchRoleIds, fetchMembers, matchMembers } from './loaders.ts';
-import { AdminUser, toAdminUser, type AdminUserRow, type AppUser } from './schema.ts';
 
 const loadRoleIds = relation.hasMany(fetchRoleIds, ({ roleId }) => roleId);
 
@@ -30,6 +30,8 @@ const adminUserSerializer = defineSerializer<AdminUserRow>()({
   relations: { role_ids: loadRoleIds },
   toResponse: toAdminUser,
 });
+
+export const toMembership = bodyColumns(adminMemberships, AdminUserBody.properties);
 
 export const adminUserReferences = defineReferences<AdminUserBody>({ role_ids: roles.id });
 
@@ -77,7 +79,7 @@ export function saveAdminUser(ctx: Ctx, body: AdminUserBody): Promise<{ user: Ad
     const values = { providerId, adminUserId, firstname, lastname, createdAt: now, updatedAt: now };
     const joined = await tx
       .insert(adminMemberships)
-      .values(isNew ? { ...values, ...toProfile(body) } : values)
+      .values(isNew ? { ...values, ...toMembership(body) } : values)
       .onConflictDoUpdate({
         target: [adminMemberships.providerId, adminMemberships.adminUserId],
         set: { detachedAt: null, updatedAt: now },
@@ -170,10 +172,3 @@ export const renameAdminUser = (ctx: Ctx, adminUserId: number, names: { firstnam
     if ((await tx.updateChanged(adminMemberships, member, names, now)) === 0) tx.rollBack();
     else tx.auditItem(adminUserId);
   });
-
-const toProfile = (body: AdminUserBody) => ({
-  position: body.position,
-  phonePrefix: body.phone_prefix,
-  phone: body.phone,
-  bookingEmail: body.booking_email,
-});

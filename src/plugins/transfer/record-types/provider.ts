@@ -8,8 +8,8 @@ import { columnName, matchFolded } from '../../../database/tables/columns.ts';
 import { adminMemberships, roles } from '../../../database/tables/people.ts';
 import { providers } from '../../../database/tables/providers.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
-import { AdminUserBody } from '../../../domains/school/admin-users/body-schema.ts';
-import { detachAdminUser, saveAdminUser } from '../../../domains/school/admin-users/service.ts';
+import { AdminUserBody } from '../../../domains/school/admin-users/fields.ts';
+import { detachAdminUser, saveAdminUser, toMembership } from '../../../domains/school/admin-users/service.ts';
 import { BookingSettingsBody } from '../../../domains/school/booking-settings/body-schema.ts';
 import { updateBookingSettings } from '../../../domains/school/booking-settings/service.ts';
 import { CatalogSettingsBody } from '../../../domains/school/catalog-settings/body-schema.ts';
@@ -120,12 +120,10 @@ export const adminUser: SingleRecordType = {
   async create(_, ctx, fields) {
     const { role_ids = [] } = fields as Partial<AdminUserBody>;
     const { user } = await saveAdminUser(ctx, { ...(fields as AdminUserBody), role_ids, send_invite: false });
-    const { firstname, lastname, position, phone, ...others } = fields as AdminUserBody;
-    const { phone_prefix: phonePrefix, booking_email: bookingEmail } = others;
     await ctx.write(['people'], ({ tx, now }) =>
       tx
         .update(adminMemberships)
-        .set({ firstname, lastname, position, phonePrefix, phone, bookingEmail, updatedAt: now })
+        .set({ ...toMembership(fields), updatedAt: now })
         .where(tenantWhere(ctx, adminMemberships, eq(adminMemberships.adminUserId, user.id))),
     );
     if (fields['detached'] === true) await detachAdminUser(ctx, user.id);
