@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import fs from 'node:fs';
-import { sleep } from './files.ts';
+import { getErrorCode, sleep } from './files.ts';
 
 /** User of a child process; undefined is our own. */
 export type Owner = { uid: number; gid: number } | undefined;
@@ -24,7 +24,7 @@ export function isAlive(pid: number) {
   try {
     process.kill(pid, 0);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false;
+    if (getErrorCode(error) === 'ESRCH') return false;
   }
   if (process.platform !== 'linux') return true;
   try {

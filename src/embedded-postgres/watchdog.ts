@@ -73,7 +73,7 @@ export async function startWatchdog(place: DataFolder, { fsync = true, settings:
     return write;
   } catch (error) {
     fs.closeSync(write);
-    throw new Error(`The database cannot be started: ${(error as Error).message}`);
+    throw new Error(`The database cannot be started: ${error instanceof Error ? error.message : String(error)}`);
   } finally {
     fs.closeSync(read);
   }

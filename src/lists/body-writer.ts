@@ -1,13 +1,15 @@
 import { getTableColumns, type SQL } from 'drizzle-orm';
 import { type PgColumn, type PgTable, getTableConfig } from 'drizzle-orm/pg-core';
 import type { TProperties, Static, TObject } from '@sinclair/typebox';
+import { itemAt } from '../core/errors.ts';
 import { mergeCustomProperties } from '../core/schema/types.ts';
 import type { Reader, Tx } from '../database/client.ts';
 import { findDiffering, keepFractions } from '../database/update-changed.ts';
 import { findStorage } from './fields.ts';
 import { createRowCheck, defineReferences, type ReferenceChecks } from './references.ts';
+import type { TenantTable } from './tenant-scope.ts';
 
-type TableWithId = PgTable & { id: PgColumn };
+type TableWithId = PgTable & Pick<TenantTable, 'id'>;
 type Values = Record<string, unknown>;
 type Columns<T extends PgTable> = { [K in keyof T['$inferInsert']]?: T['$inferInsert'][K] };
 
@@ -19,9 +21,8 @@ export function bodyColumns<T extends PgTable>(table: T, properties: TProperties
     return found ? [[field, ...found] as const] : [];
   });
   return (body: object, before: Values = {}) => {
-    const values = fields.map(
-      ([field, name, column]) => [name, toStored(column, (body as Values)[field], before[name])] as const,
-    );
+    const sent: Values = { ...body };
+    const values = fields.map(([field, name, column]) => [name, toStored(column, sent[field], before[name])] as const);
     // eslint-disable-next-line @typescript-eslint/no-generated-empty-object-type -- it resolves to the columns of `table`
     return Object.fromEntries(values) as Columns<T>;
   };
@@ -47,31 +48,27 @@ export function bodyWriter<T extends TableWithId, S extends TObject>(
   { properties }: S,
   checks: ReferenceChecks<Static<S>> = {},
 ) {
-  const stored = Object.entries(properties).map(([name, schema]) => [
-    name,
-    checkReference(findStorage(schema)?.column),
-  ]);
+  const stored = Object.entries(properties).map(([name, schema]) => [name, findStorage(schema)?.column] as const);
   const toColumns = bodyColumns(table, properties);
   const toUpdatedColumns = (...args: Parameters<typeof toColumns>) => keepFractions(table, toColumns(...args));
-  const columns = getTableColumns(table) as Record<string, PgColumn>;
+  const target: TableWithId = table;
+  const columns: Record<string, PgColumn> = getTableColumns(target);
   return {
     toColumns,
     /** `toColumns` for an update of moments, which are shown without the fraction of a second that is stored. */
     toUpdatedColumns,
     async findUnapplied(reader: Reader, row: SQL, ...args: Parameters<typeof toColumns>) {
       const differing = await findDiffering(reader, table, row, toUpdatedColumns(...args));
-      const found = new Set(differing.map((name) => columns[name]));
-      return Object.keys(properties).filter((name) => found.has(findStorage(properties[name]!)?.column));
+      const found = new Set<PgColumn | undefined>(differing.map((name) => columns[name]));
+      return stored.flatMap(([name, column]) => (found.has(column) ? [name] : []));
     },
     async insert(tx: Pick<Tx, 'insert'>, row: T['$inferInsert']): Promise<number> {
-      const [inserted] = await tx
-        .insert(table as TableWithId)
-        .values(row)
-        .returning({ id: table.id });
-      return inserted!.id as number;
+      return itemAt(await tx.insert(target).values(row).returning({ id: target.id })).id;
     },
     references: defineReferences<Static<S>>({
-      ...(Object.fromEntries(stored) as ReferenceChecks<Static<S>>),
+      ...(Object.fromEntries(stored.map(([name, column]) => [name, checkReference(column)])) as ReferenceChecks<
+        Static<S>
+      >),
       ...checks,
     }),
   };
@@ -83,6 +80,6 @@ function checkReference(column: PgColumn | undefined) {
   const { table, name } = column;
   const { foreignKeys } = getTableConfig(table);
   const keys = foreignKeys.map((key) => key.reference());
-  const referenced = keys.find(({ columns }) => columns.at(-1)!.name === name)?.foreignColumns.at(-1);
+  const referenced = keys.find(({ columns }) => columns.at(-1)?.name === name)?.foreignColumns.at(-1);
   return referenced && createRowCheck(referenced, column);
 }

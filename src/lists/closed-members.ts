@@ -1,5 +1,6 @@
 import { or, sql, type SQL } from 'drizzle-orm';
 import type { TObject, TSchema } from '@sinclair/typebox';
+import { getTypes } from '../core/schema/coercion.ts';
 import { findAccess, findProperties } from '../core/schema/types.ts';
 import type { Ctx } from '../database/context.ts';
 import type { Filter } from './filters.ts';
@@ -41,7 +42,7 @@ const emptyByType: Record<string, unknown> = { null: null, string: '', integer: 
 
 /** Null where the schema allows it. */
 export function toEmptyValue(schema: TSchema): unknown {
-  const types = [schema['type'] as string | string[]].flat();
+  const types = getTypes(schema);
   if (types.includes('null')) return null;
   if (types.includes('array')) return [];
   if (!types.includes('object')) return emptyByType[types[0]!];

@@ -9,7 +9,7 @@ import {
 } from '@sinclair/typebox';
 import { getTableColumns } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
-import { byName, t, type Declare } from '../core/schema/types.ts';
+import { byName, keysOf, t, type Declare } from '../core/schema/types.ts';
 import { formatTimestamp } from '../core/timestamps.ts';
 import type { Ctx } from '../database/context.ts';
 
@@ -108,7 +108,7 @@ type ByInput<IsShown> = {
 };
 const byInput = (field: (column: PgColumn, input: TSchema) => Field) =>
   byName(
-    Object.keys(inputs) as InputName[],
+    keysOf(inputs),
     (name) => (column: PgColumn, description?: string) =>
       field(column, inputs[name](description === undefined ? {} : { description })),
   );
@@ -152,7 +152,8 @@ function define<F extends Fields, Row, Relations>(fields: F, { answer = '', body
   const members = select(fields, 'shown', answer);
   /** The schema of an item with all members but `omitted`. */
   function schema<O extends keyof F = never>(name: string, omitted: O[] = []): ItemSchema<F, O> {
-    const entries = Object.entries(members).filter(([one]) => !omitted.includes(one as O));
+    const left: PropertyKey[] = omitted;
+    const entries = Object.entries(members).filter(([one]) => !left.includes(one));
     return t.NamedObject(name, Object.fromEntries(entries) as Shown<F, O>);
   }
   return {

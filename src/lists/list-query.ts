@@ -48,10 +48,10 @@ export function listParameters({
   spreadsheet,
 }: ParameterSpec): TProperties {
   const all = { ...filters, ...(spreadsheet && spreadsheetParameters) };
-  const optional = Object.entries<{ schema: TSchema }>(all).map(([name, { schema }]) =>
+  const optional = Object.entries<{ schema: TSchema }>(all).map(([name, { schema }]): [string, TSchema] =>
     requiredFilters.includes(name) ? [name, schema] : [name, Type.Optional(schema)],
   );
-  return { ...(paging && pagingParameters(paging)), ...Object.fromEntries(optional) } as TProperties;
+  return { ...(paging && pagingParameters(paging)), ...Object.fromEntries(optional) };
 }
 
 function pagingParameters({ defaultLimit: limit = defaultLimit, sinceId = true }): TProperties {

@@ -20,8 +20,9 @@ export function defineReferences<B>(fields: ReferenceChecks<B>) {
   );
   async function findUnknown(body: object, scope: Scope) {
     const unknown: string[] = [];
+    const values: Record<string, unknown> = { ...body };
     for (const [name, isKnown] of checks) {
-      const value = (body as Record<string, unknown>)[name];
+      const value = values[name];
       if (value !== undefined && value !== null && !(await isKnown(value, scope))) unknown.push(name);
     }
     return unknown;

@@ -22,8 +22,8 @@ export function addSorting({ table, filters, sorting, order }: Sorted) {
 
 /** An order is undefined by id, ascending. */
 function sortBy(table: TenantTable, { name = 'ListOrder', columns: more = {} }: Sorting) {
-  const { createdAt, updatedAt } = getTableColumns(table) as Record<string, PgColumn>;
-  const dated = { created_at: createdAt!, ...(updatedAt && { updated_at: updatedAt }) };
+  const { createdAt, updatedAt }: Record<string, PgColumn> = getTableColumns(table);
+  const dated = { ...(createdAt && { created_at: createdAt }), ...(updatedAt && { updated_at: updatedAt }) };
   const columns = new Map(Object.entries({ id: table.id, ...dated, ...more }));
   const OrderBy = named(name, OneOf([...columns.keys()]));
   const parameters: Filters = {

@@ -1,4 +1,5 @@
 import { Type, type TObject } from '@sinclair/typebox';
+import { getTypes } from '../core/schema/coercion.ts';
 import { named, OneOf } from '../core/schema/types.ts';
 import { filter } from './filters.ts';
 
@@ -41,7 +42,7 @@ export function defineColumns(schema: TObject, { rows, brief = [] }: Spreadsheet
       const path = [...parents, name];
       const isShown = required.includes(name) || isIncluded(path.join('.'));
       if (!isShown || (isBrief && name !== 'id' && name !== 'title')) return [];
-      const types = [member['type'] as string | string[]].flat();
+      const types = getTypes(member);
       if (types.includes('array')) return path.join() === rows ? findPaths(member['items'] as TObject, path) : [];
       return 'properties' in member ? findPaths(member as TObject, path) : [path];
     });

@@ -40,7 +40,7 @@ function compile(schema: TSchema): Coerce {
   };
 }
 
-const getTypes = ({ type }: TSchema) => (Array.isArray(type) ? (type as string[]) : [type as string]);
+export const getTypes = (schema: TSchema) => [schema['type'] as string | string[]].flat();
 const isEmpty = (raw: unknown) => raw === undefined || raw === null || raw === '';
 export const isFields = (raw: unknown): raw is Fields => typeof raw === 'object' && raw !== null && !Array.isArray(raw);
 

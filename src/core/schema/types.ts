@@ -100,6 +100,8 @@ export const NamedObject = <P extends TProperties>(name: string, properties: P, 
 export const findCoercion = (schema: TSchema) => (schema as { [coercionKind]?: CoercionKind })[coercionKind];
 export const findProperties = (schema: TSchema | undefined) => (schema?.['properties'] ?? {}) as TProperties;
 
+export const keysOf = <T extends object>(members: T) => Object.keys(members) as (keyof T & string)[];
+
 /** An object with a member for each name. */
 export const byName = <K extends string, V>(names: readonly K[], toValue: (name: K) => V) =>
   Object.fromEntries(names.map((name) => [name, toValue(name)])) as Record<K, V>;

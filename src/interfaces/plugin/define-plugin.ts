@@ -113,7 +113,7 @@ export async function loadWatched(plugins: readonly Plugin[], config: Config): P
     checks: all.flatMap(({ checks = [] }) => checks),
     conditions: all.flatMap(({ conditions = [] }) => conditions),
     metrics: all.flatMap(({ metrics = [] }) => metrics),
-    folders: Object.assign({}, ...all.map(({ folders }) => folders)) as Record<string, string>,
+    folders: Object.fromEntries(all.flatMap(({ folders = {} }) => Object.entries(folders))),
   };
 }
 

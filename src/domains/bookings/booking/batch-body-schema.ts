@@ -40,19 +40,21 @@ export type ItemError = ValidationError;
 
 const path = /^\/bookings\/(\d+)((?:\/.*)?)$/s;
 
-/** The item of an error inside one; undefined for one of the batch, as an item that is no object. */
-function toPlace({ instancePath, keyword }: ItemError): number | undefined {
-  const [, place, rest] = path.exec(instancePath) ?? [];
-  return place !== undefined && (rest !== '' || keyword === 'required') ? Number(place) : undefined;
+/** The item of an error inside one, and the error in it; undefined for one of the batch, as an item that is no object. */
+function toPlaced(error: ItemError) {
+  const [, place, instancePath = ''] = path.exec(error.instancePath) ?? [];
+  if (place === undefined || (instancePath === '' && error.keyword !== 'required')) return undefined;
+  return { place: Number(place), error: { ...error, instancePath } };
 }
 
-export const findErrorsOfBatch = (found: ItemError[]) => found.filter((one) => toPlace(one) === undefined);
+export const findErrorsOfBatch = (found: ItemError[]) => found.filter((one) => toPlaced(one) === undefined);
 
 export function toItems(bookings: BatchBookingBody['bookings'], found: ItemError[], today: string): BatchItem[] {
+  const placed = found.flatMap((one) => toPlaced(one) ?? []);
   const errorsByItem = grouped(
-    found,
-    (one) => toPlace(one)!,
-    (one) => ({ ...one, instancePath: path.exec(one.instancePath)![2]! }),
+    placed,
+    ({ place }) => place,
+    ({ error }) => error,
   );
   return bookings.map(({ idempotency_key: key, ...body }, n) => {
     const { rest, errors } = collectValidationErrors(body, errorsByItem.get(n) ?? [], today);

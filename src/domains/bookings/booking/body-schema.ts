@@ -179,7 +179,7 @@ const validateBooking = compileValidator(BookingBody);
 
 /** The fields of a booking that is sent otherwise than by the interface, and their errors. */
 export function parseBooking(fields: Record<string, unknown>, today: string) {
-  const input = coerceBooking(fields) as BookingInput;
+  const input: BookingInput = coerceBooking(fields);
   validateBooking(input);
   return collectValidationErrors(input, validateBooking.errors ?? [], today);
 }
@@ -192,8 +192,8 @@ function countFaults({ participants, places }: BookingInput): Fault[] {
 
 function removeField(rest: BookingInput, [top = '', at, field]: string[]) {
   const { participants } = rest;
-  if (top === 'participants' && at !== undefined) {
-    participants![Number(at)] = field === undefined ? {} : { ...participants![Number(at)], [field]: undefined };
+  if (participants && top === 'participants' && at !== undefined) {
+    participants[Number(at)] = field === undefined ? {} : { ...participants[Number(at)], [field]: undefined };
   } else if (top === 'config') {
     rest.config = lenientConfig;
   } else {

@@ -1,7 +1,7 @@
 import { asc, eq } from 'drizzle-orm';
 import { bookingProblem, bookingError } from '../../../core/booking-errors.ts';
 import { detailedOrderTitle } from '../../../core/date-format.ts';
-import { type CodedError, Problem } from '../../../core/errors.ts';
+import { itemAt, type CodedError, Problem } from '../../../core/errors.ts';
 import { toNumber, toDecimal, toMinorUnits } from '../../../core/money.ts';
 import { paymentStatus } from '../../../core/reference/statuses.ts';
 import { t } from '../../../core/schema/types.ts';
@@ -154,7 +154,7 @@ const participantRows = ({ participants = [] }: BookingInput, quote: BookingQuot
   quote.participants.map(({ courseId, courseDateId, statusId, heldFor }, n) => ({
     course: courseId,
     date: courseDateId,
-    person: users[n]!.userId,
+    person: itemAt(users, n).userId,
     status: statusId,
     heldFor,
     comment: participants[n]?.comment ?? null,

@@ -4,20 +4,20 @@ import { omitColumns } from '../../../database/tables/columns.ts';
 import * as tables from '../../../database/tables/coursedates.ts';
 import { courses } from '../../../database/tables/courses.ts';
 import { batchLoader } from '../../../lists/loaders.ts';
-import { sameTenant, tenantWhere } from '../../../lists/tenant-scope.ts';
+import { allOf, sameTenant, tenantWhere } from '../../../lists/tenant-scope.ts';
 import { isPublicCourse, isPublicDate, isShownAfterDeadline } from '../visibility/loaders.ts';
 import { hiddenColumns } from './schema.ts';
 
 /** True for dates from today on in their time zone. */
-export const isFromToday = and(
+export const isFromToday = allOf(
   // No zone is more than a day away: the first bound uses the index, the second checks zones only near today.
   sql`${tables.courseDates.startsAt} >= now() - interval '2 days'`,
   sql`(${tables.courseDates.startsAt} >= now() + interval '2 days'
     or ${tables.courseDates.startAt} >= timezone(${tables.courseDates.zone}, now())::date)`,
-)!;
+);
 
 /** Visible dates of active courses, not canceled and no children, from today on in the date's time zone. */
-export const isUpcoming = and(
+export const isUpcoming = allOf(
   eq(tables.courseDates.isVisible, true),
   isNull(tables.courseDates.deletedAt),
   ne(tables.courseDates.statusId, canceled),
@@ -31,7 +31,7 @@ export const isUpcoming = and(
     eq(courses.isActive, true),
     isNull(courses.deletedAt),
   )})`,
-)!;
+);
 
 /** Dates inside another one: all own ones, of a partner's only public ones. */
 const isEmbeddable = (tenant: { providerId: Placeholder }) =>

@@ -1,6 +1,6 @@
-import type { TObject, TSchema } from '@sinclair/typebox';
+import type { TObject } from '@sinclair/typebox';
 import * as codes from '../../../core/schema/codes.ts';
-import { member, t } from '../../../core/schema/types.ts';
+import { byName, member, t } from '../../../core/schema/types.ts';
 import { gatheringInstructors } from '../../../database/tables/coursedates.ts';
 import { relation } from '../../../lists/relations.ts';
 import { defineSerializer } from '../../../lists/serializer.ts';
@@ -116,7 +116,7 @@ const calendarSerializer = defineSerializer<CourseDateRow>()({ ...common, includ
 export const nextCourseDateSerializer: typeof calendarSerializer = {
   schema: t.NamedObject('NextCourseDate', {
     ...calendarSerializer.schema.properties,
-    ...(Object.fromEntries(defaultIncludes.map((name) => [name, calendar[name].schema])) as Record<string, TSchema>),
+    ...byName(defaultIncludes, (name) => calendar[name].schema),
   }) as TObject as typeof calendarSerializer.schema,
   names: [
     ...defaultIncludes,

@@ -4,6 +4,7 @@ import type { Ctx } from '../../../database/context.ts';
 import { courses, courseTranslations } from '../../../database/tables/courses.ts';
 import { sameTenant, tenantWhere } from '../../../lists/tenant-scope.ts';
 import { sanitizeCached } from '../../../core/sanitize-html.ts';
+import { keysOf } from '../../../core/schema/types.ts';
 
 /** The translation to the reader's language, or else the original. */
 const translatedOrOriginal = (translated: AnyPgColumn, original: AnyPgColumn) =>
@@ -40,8 +41,8 @@ export async function loadDescriptions(ctx: Ctx, courseId: number): Promise<Desc
     .leftJoin(courseTranslations, isTranslation(ctx))
     .where(tenantWhere(ctx, courses, eq(courses.id, courseId)));
   const described: Description[] = [];
-  for (const [name, html] of Object.entries(found ?? {}) as [TextName, string][])
-    described.push({ name, html: await sanitizeCached(html) });
+  if (!found) return [];
+  for (const name of keysOf(found)) described.push({ name, html: await sanitizeCached(found[name]) });
   return described.filter(({ html }) => html !== '');
 }
 

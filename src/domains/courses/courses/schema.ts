@@ -1,7 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox';
 import { unitTitle, units } from '../../../core/reference/courses.ts';
 import * as codes from '../../../core/schema/codes.ts';
-import { t } from '../../../core/schema/types.ts';
+import { byName, keysOf, t } from '../../../core/schema/types.ts';
 import type { Ctx } from '../../../database/context.ts';
 
 const code = t.named('DurationCode', t.OneOf([...units.values()].map(({ code }) => code)));
@@ -87,12 +87,9 @@ export const descriptionMembers = {
 } as const;
 export type Member = keyof typeof descriptionMembers;
 export type Texts = Record<(typeof descriptionMembers)[Member], string>;
-const memberNames = Object.keys(descriptionMembers) as Member[];
+const memberNames = keysOf(descriptionMembers);
 
-export const Descriptions = t.NamedObject(
-  'CourseDescriptions',
-  t.member.open.all(Object.fromEntries(memberNames.map((name) => [name, text])) as Record<Member, typeof text>),
-);
+export const Descriptions = t.NamedObject('CourseDescriptions', t.member.open.all(byName(memberNames, () => text)));
 
 // Written out: runs for every item of a page.
 export const toDescriptions = (texts: Texts): Record<Member, string> => ({

@@ -1,6 +1,7 @@
 import { and, eq, inArray, isNull, ne, sql } from 'drizzle-orm';
 import type { Static } from '@sinclair/typebox';
 import { toSlug } from '../../../core/catalog-urls.ts';
+import { byName, keysOf } from '../../../core/schema/types.ts';
 import { Problem } from '../../../core/errors.ts';
 import type { Ctx, WriteCtx } from '../../../database/context.ts';
 import { matchFolded } from '../../../database/tables/columns.ts';
@@ -161,11 +162,11 @@ async function updateTranslations(
 
 const textColumns = Object.values(descriptionMembers);
 type Texts = Pick<CourseRow, (typeof textColumns)[number]>;
-const noTexts = Object.fromEntries(textColumns.map((column) => [column, ''])) as Texts;
+const noTexts: Texts = byName(textColumns, () => '');
 
 const toTexts = (texts: Partial<Record<keyof typeof descriptionMembers, string | null>>) =>
   Object.fromEntries(
-    Object.entries(texts).map(([member, text]) => [descriptionMembers[member as keyof typeof texts], text ?? '']),
+    keysOf(texts).map((member) => [descriptionMembers[member], texts[member] ?? '']),
   ) as Partial<Texts>;
 
 /** A course that is no longer corporate loses its customer, unless one is sent. */

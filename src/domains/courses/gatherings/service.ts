@@ -1,4 +1,4 @@
-import { and, eq, getTableColumns, inArray, isNotNull, isNull, ne, sql, type SQL } from 'drizzle-orm';
+import { and, eq, getTableColumns, inArray, isNotNull, isNull, ne, sql, type SQL, type SQLWrapper } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { Ctx, WriteCtx } from '../../../database/context.ts';
 import { Problem } from '../../../core/errors.ts';
@@ -120,10 +120,10 @@ async function dropGatherings(w: WriteCtx, date: OwnerDate, dropped: StoredGathe
   await w.tx.delete(gatherings).where(isDropped);
 }
 
-const unlinkInstructors = (w: WriteCtx, ids: Parameters<typeof inArray>[1]) =>
+const unlinkInstructors = (w: WriteCtx, ids: number[] | SQLWrapper) =>
   w.tx
     .delete(gatheringInstructors)
-    .where(tenantWhere(w, gatheringInstructors, inArray(gatheringInstructors.gatheringId, ids as number[])));
+    .where(tenantWhere(w, gatheringInstructors, inArray(gatheringInstructors.gatheringId, ids)));
 
 /** Writes the members of those that differ; what is not sent is empty. True if any does. */
 async function updateMatched(w: WriteCtx, matches: Matches) {

@@ -65,7 +65,7 @@ async function searchPlace(db: Reader, text: string): Promise<number | null> {
     // An equal title is the shortest of those that begin with the text.
     .orderBy(sql`length(${title})`, sql`${places.parentId} is null`, asc(places.id))
     .limit(maxEqual);
-  const best = found.filter((place) => place.title === found[0]!.title);
+  const best = found.filter((place) => place.title === found[0]?.title);
   const parentIds = best.map(({ parentId }) => parentId);
   const [only, ...others] = best.filter(({ id }) => !parentIds.includes(id));
   return only !== undefined && others.length === 0 ? only.id : null;

@@ -1,5 +1,6 @@
 import { eq } from 'drizzle-orm';
 import { itemAt, Problem } from '../../../core/errors.ts';
+import { keysOf } from '../../../core/schema/types.ts';
 import type { Ctx } from '../../../database/context.ts';
 import { currentTime } from '../../../database/tables/columns.ts';
 import { outbox } from '../../../database/tables/outbox.ts';
@@ -36,7 +37,7 @@ const refusals: Record<keyof Facts, string> = {
 };
 
 function assertResendable(facts: Facts) {
-  const reason = (Object.keys(refusals) as (keyof Facts)[]).find((one) => facts[one]);
+  const reason = keysOf(refusals).find((one) => facts[one]);
   if (reason === undefined) return;
   throw Problem.coded(reason === 'hasEqualSent' ? 'mail_sent_recently' : 'mail_not_sent', refusals[reason]);
 }

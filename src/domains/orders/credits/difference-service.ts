@@ -69,10 +69,8 @@ function shareOf(participantId: number, line: PriceLine, value: Minor): Minor {
   const { net } = lineAmounts(line);
   const share = line.amount === null ? undefined : toMinorUnits(line.amount);
   if (share !== undefined && net !== 0n) return -itemAt(split(-value, [-share, share - net]));
-  return split(
-    value,
-    line.people.map(() => 1n),
-  )[place]!;
+  const weights = line.people.map(() => 1n);
+  return itemAt(split(value, weights), place);
 }
 
 /** Credits an amount, at most the shares; returns the ids of the credits. */

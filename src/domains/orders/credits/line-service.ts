@@ -1,4 +1,5 @@
 import { asc, eq, sql } from 'drizzle-orm';
+import { itemAt } from '../../../core/errors.ts';
 import { bookingProblem } from '../../../core/booking-errors.ts';
 import type { ErrorCode } from '../../../core/error-codes.ts';
 import { applyPercentage, max, min, sum, toDecimal, toMinorUnits, type Minor } from '../../../core/money.ts';
@@ -72,7 +73,7 @@ export function deductFee<P extends CreditedPart>(parts: P[], fee: Minor): P[] {
   if (fee === 0n) return parts;
   const weights = parts.map(({ net }) => net);
   const shares = split(fee, weights);
-  return parts.map((part, n) => (part.net === 0n ? part : { ...part, ...toItem(part.net - shares[n]!) }));
+  return parts.map((part, n) => (part.net === 0n ? part : { ...part, ...toItem(part.net - itemAt(shares, n)) }));
 }
 
 /** Parts of an amount in proportion to weights, which add up to it; none without weights. */
@@ -143,7 +144,7 @@ export function adjustShares(shares: Share[], net: Minor): Share[] {
   const isSpent = sumShares(adjusted) === 0n;
   const weights = adjusted.map(({ share }) => (isSpent ? 1n : share));
   const parts = split(net, weights);
-  return adjusted.map((one, n) => ({ ...one, share: parts[n]! }));
+  return adjusted.map((one, n) => ({ ...one, share: itemAt(parts, n) }));
 }
 
 /** True if the item of a participant is not credited yet. */

@@ -12,8 +12,8 @@ import { orderSerializer } from './serializer.ts';
 import { exportOrder, updateOrder, getOrder } from './service.ts';
 
 /** The state of a campaign depends on the clock, as does whether somebody still waits for a place. */
-const dependsOnTime = ({ include = [], uncredited }: { include?: unknown; uncredited?: unknown }) =>
-  uncredited === true || ['campaign', 'invoicing'].some((name) => (include as string[]).includes(name));
+const dependsOnTime = ({ include = [], uncredited }: { include?: string[]; uncredited?: boolean }) =>
+  uncredited === true || ['campaign', 'invoicing'].some((name) => include.includes(name));
 
 const tags = ['Orders'];
 const params = Type.Object({ id: t.Id });

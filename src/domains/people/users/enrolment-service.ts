@@ -2,6 +2,7 @@ import { hasAnyId } from '../../../database/tables/columns.ts';
 import { and, eq, notExists, sql, type SQL } from 'drizzle-orm';
 import type { WriteCtx } from '../../../database/context.ts';
 import type { Tx } from '../../../database/client.ts';
+import { itemAt } from '../../../core/errors.ts';
 import { foldText } from '../../../core/text.ts';
 import type { RowOf } from '../../../database/statement.ts';
 import { events } from '../../../database/tables/events.ts';
@@ -43,10 +44,10 @@ export async function enrolUsers(
   if (newUsers.length > 0) {
     const users = await createUsernames(w, newUsers);
     const ids = await statements.createUsers(w.tx, { providerId: w.providerId, now: w.now, customerId, users });
-    newUsers.forEach(({ identity }, n) => created.set(identity, ids[n]!.id));
+    newUsers.forEach(({ identity }, n) => created.set(identity, itemAt(ids, n).id));
   }
   return persons.map((person, n) => {
-    const existing = found[n]!.id;
+    const existing = itemAt(found, n).id;
     return { userId: existing ?? created.get(toIdentity(person))!, isNew: existing === null };
   });
 }
@@ -70,7 +71,7 @@ type PersonFound = RowOf<typeof statements.findPersons>;
 export function selectNewUsers(persons: Person[], found: PersonFound[]): NewUser[] {
   const [seen, emails] = [new Set<string>(), new Set<string>()];
   return persons.flatMap((person, n) => {
-    const { id, taken } = found[n]!;
+    const { id, taken } = itemAt(found, n);
     const identity = toIdentity(person);
     if (id !== null || seen.has(identity)) return [];
     seen.add(identity);
@@ -92,7 +93,7 @@ export function withSharedEmail(newUsers: NewUser[]) {
   const counts = new Map<string, number>();
   for (const base of bases.flat()) counts.set(base, (counts.get(base) ?? 0) + 1);
   return newUsers.flatMap((user, n) => {
-    const [name, ...base] = bases[n]!;
+    const [name, ...base] = itemAt(bases, n);
     return user.isShared ? [{ ...user, candidates: counts.get(name!)! + base.length }] : [];
   });
 }
@@ -110,7 +111,7 @@ export function assignUsernames(newUsers: NewUser[], free: FreeNumbers[]) {
   return newUsers.map((user) => {
     if (!user.isShared) return { ...user, username: user.email };
     const base = toBaseName(user);
-    const names = free[shared]!.numbers.map((number) => (number === 1 ? base : `${base}_${number}`));
+    const names = itemAt(free, shared).numbers.map((number) => (number === 1 ? base : `${base}_${number}`));
     const username = names.find((name) => !taken.has(name))!;
     shared += 1;
     taken.add(username);

@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm';
-import { Problem } from '../../../core/errors.ts';
+import { itemAt, Problem } from '../../../core/errors.ts';
 import { isEmailAddress } from '../../../core/text.ts';
 import type { Ctx } from '../../../database/context.ts';
 import { currentTime } from '../../../database/tables/columns.ts';
@@ -25,9 +25,9 @@ export function invite(ctx: Ctx, person: Invitee): Promise<{ mailId: number; ema
     if (!isEmailAddress(email)) throw new Problem('invalid', `${invitee} has no e-mail address to write to`);
     const purpose = 'userId' in person ? 'account_created' : 'invitation';
     const values = { providerId, ...person, purpose, createdAt: now, dueAt: currentTime } as const;
-    const [mail] = await tx.insert(outbox).values(values).returning({ id: outbox.id });
+    const mails = await tx.insert(outbox).values(values).returning({ id: outbox.id });
     tx.auditItem('userId' in person ? person.userId : person.adminUserId);
-    return { mailId: mail!.id, email };
+    return { mailId: itemAt(mails).id, email };
   });
 }
 

@@ -1,6 +1,6 @@
 import { eq, ne } from 'drizzle-orm';
 import type { Static } from '@sinclair/typebox';
-import { Problem } from '../../../core/errors.ts';
+import { itemAt, Problem } from '../../../core/errors.ts';
 import { todayIn } from '../../../core/timestamps.ts';
 import type { Ctx, WriteCtx } from '../../../database/context.ts';
 import { matchFolded } from '../../../database/tables/columns.ts';
@@ -51,13 +51,13 @@ export function createCourseUser(ctx: Ctx, body: CourseUserBody) {
     const found = await findExistingUsers(w, [body]);
     const [newUser] = selectNewUsers([body], found);
     if (!newUser) {
-      const user = await reload(found[0]!.id!);
+      const user = await reload(itemAt(found).id!);
       const row = tenantWhere(ctx, courseUsers, eq(courseUsers.id, user.id));
       const ignored = await findUnapplied(tx, row, body, { customProperties: user.custom_properties });
       return tx.rollBack({ user, isNew: false, ignored });
     }
     if (body.username !== undefined) await assertFreeUsername(w, body.username);
-    const username = body.username ?? (await createUsernames(w, [newUser]))[0]!.username;
+    const username = body.username ?? itemAt(await createUsernames(w, [newUser])).username;
     const row = { ...toColumns(body), username, providerId: ctx.providerId, createdAt: now, updatedAt: now };
     return { user: await reload(tx.auditItem(await insert(tx, row))), isNew: true, ignored: [] };
   });
@@ -112,10 +112,10 @@ async function assertNoSamePerson(w: WriteCtx, before: CourseUserRow, body: Cour
   const isSame =
     toIdentity(person) === toIdentity({ firstname: first ?? '', lastname: last ?? '', email: address ?? '' });
   if (isSame) return;
-  const [found] = await findExistingUsers(w, [person]);
-  if (found!.id === null) return;
+  const { id } = itemAt(await findExistingUsers(w, [person]));
+  if (id === null) return;
   const notValid = (['firstname', 'lastname', 'email'] as const).filter((name) => body[name] !== undefined);
   throw Problem.coded('equal_person', 'A course user with an equal e-mail and equal names exists already: merge them', {
-    ...{ notValid, conflictsWith: found!.id },
+    ...{ notValid, conflictsWith: id },
   });
 }

@@ -38,7 +38,8 @@ export async function eraseCourseUser(ctx: Ctx, userId: number, { dry_run = fals
     const user = await findUser(tx, ctx, userId, true);
     if (!user) throw Problem.notFound('Course user');
     if (places > maxErased) throw Problem.coded('too_many_items', 'An erasure covers at most 50,000 participants');
-    const isErased = user.erasedAt !== null && ofUser.every((key) => user[key as keyof User] === null);
+    const stored: Record<string, unknown> = user;
+    const isErased = user.erasedAt !== null && ofUser.every((key) => stored[key] === null);
     if (!dry_run && !isErased && (await clearSomePlaces(tx, now, user)) === sliceSize) return undefined;
     const purchases = await findPurchases(tx, user, ctx.settings);
     const { person } = purchases;

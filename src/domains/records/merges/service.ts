@@ -3,6 +3,7 @@ import { and, eq, getTableColumns, inArray, not, sql, type SQL } from 'drizzle-o
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
 import { itemAt, Problem } from '../../../core/errors.ts';
 import { notLeftSql } from '../../../core/reference/statuses.ts';
+import { isFields } from '../../../core/schema/coercion.ts';
 import { byName } from '../../../core/schema/types.ts';
 import type { Areas } from '../../../database/areas.ts';
 import type { Reader, Tx } from '../../../database/client.ts';
@@ -132,9 +133,9 @@ async function replaceInAnswers(
   const staying = await read({ ...w, db: w.tx }, into);
   const { mark, reference } = itemMembers[resource];
   const replace = (_name: string, value: unknown) => {
-    const item = (value ?? {}) as Record<string, unknown>;
-    if (item['id'] === id && item[mark] !== undefined) return staying;
-    return item[reference] === id ? { ...item, [reference]: into } : value;
+    if (!isFields(value)) return value;
+    if (value['id'] === id && value[mark] !== undefined) return staying;
+    return value[reference] === id ? { ...value, [reference]: into } : value;
   };
   const answers = JSON.parse(JSON.stringify(found, replace)) as typeof found;
   await updateAnswers(w.tx, { providerId: w.providerId, answers, now: w.now });

@@ -37,7 +37,7 @@ function toMember(column: PgColumn) {
 const toValue = (column: PgColumn, value: unknown) => {
   if (value === null) return null;
   const type = typeOf(column);
-  return type === 'timestamp' ? formatTimestamp(value as string) : type === 'numeric' ? Number(value) : value;
+  return type === 'timestamp' ? formatTimestamp(String(value)) : type === 'numeric' ? Number(value) : value;
 };
 
 type Row = Record<string, unknown>;
@@ -61,8 +61,8 @@ const placeWords = {
     where ${sameTenant(courseDates, participants, eq(courseDates.id, participants.courseDateId))})`,
 };
 const toPlaceWords = ({ statusId, paidId, course, start_at }: Row, language: Language) => ({
-  status: participantStatuses.get(statusId as number)!.title[language],
-  paid: paidStates.get(paidId as number)![language],
+  status: participantStatuses.get(Number(statusId))!.title[language],
+  paid: paidStates.get(Number(paidId))![language],
   ...{ course, start_at },
 });
 

@@ -34,7 +34,7 @@ export async function exportCourseUser(ctx: Ctx, userId: number, page: number): 
     const shown = isWhole ? rows : rows.slice(0, pageSize);
     // The buyer of an order that another person or a company pays is not of this person.
     const hidden = isOfAll ? Object.fromEntries(personalKeys(table).map((key) => [key, null])) : {};
-    const isOwn = (row: Row) => own.includes((name === 'orders' ? row['id'] : row['orderId']) as number);
+    const isOwn = (row: Row) => own.includes(Number(name === 'orders' ? row['id'] : row['orderId']));
     lists[name] = shown.map((row) => toItem(isOwn(row) ? row : { ...row, ...hidden }, ctx.language));
   }
   if (orders.length > page * pageSize) incomplete.push('orders');

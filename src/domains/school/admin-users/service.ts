@@ -98,8 +98,7 @@ export function saveAdminUser(ctx: Ctx, body: AdminUserBody): Promise<{ user: Ad
         .insert(outbox)
         .values({ providerId, adminUserId, purpose: 'invitation', createdAt: now, dueAt: currentTime });
     }
-    const [user] = await loadMembers({ ...ctx, db: tx }, member);
-    const saved = { user: user!, isNew };
+    const saved = { user: itemAt(await loadMembers({ ...ctx, db: tx }, member)), isNew };
     return hasOtherRoles || isJoined ? saved : tx.rollBack(saved);
   });
 }

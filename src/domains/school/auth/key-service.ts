@@ -16,11 +16,11 @@ export async function createKey(ctx: Ctx, { expires, ...key }: NewKey & { expire
   const expiresAt = expires === undefined ? undefined : sql<string>`${expires}::timestamptz`;
   return ctx.write(['school'], async ({ tx, now }) => {
     const created = await insertKey(tx, now, { ...key, providerId: ctx.providerId, expiresAt });
-    const [found] = await tx
+    const found = await tx
       .select({ isExpired: sql<boolean>`coalesce(${apiKeys.expiresAt} <= now(), false)` })
       .from(apiKeys)
       .where(tenantWhere(ctx, apiKeys, eq(apiKeys.id, created.keyId)));
-    return { ...created, ...found!, keyId: tx.auditItem(created.keyId) };
+    return { ...created, ...itemAt(found), keyId: tx.auditItem(created.keyId) };
   });
 }
 

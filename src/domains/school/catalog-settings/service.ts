@@ -4,14 +4,7 @@ import { itemAt, Problem } from '../../../core/errors.ts';
 import type { Tx } from '../../../database/client.ts';
 import type { Ctx, SchoolWrite, WriteCtx } from '../../../database/context.ts';
 import { courseDates } from '../../../database/tables/coursedates.ts';
-import {
-  catalogNames,
-  catalogSettings,
-  providers,
-  type CatalogField,
-  type CatalogTheme,
-  type FieldUse,
-} from '../../../database/tables/providers.ts';
+import { catalogNames, catalogSettings, providers, type CatalogTheme } from '../../../database/tables/providers.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
 import type { CatalogSettingsBody, CatalogSettingsChange } from './body-schema.ts';
 import {
@@ -47,10 +40,10 @@ export const updateCatalogSettings = (ctx: Ctx, body: CatalogSettingsChange): Pr
     const before = await findCatalogSettings(ctx, tx);
     const isEnabled = body.enabled ?? before?.isEnabled ?? false;
     const slug = body.slug ?? (isEnabled && !before?.slug ? await proposeSlug(w) : undefined);
-    if (slug !== undefined && slug !== before?.slug) await reserveName(w, { slug });
+    if (slug !== undefined && slug !== before?.slug) await reserveName(w, 'slug', slug);
     if (body.host === new URL(ctx.settings.publicUrl).hostname && body.host !== before?.host)
       throw new Problem('invalid', 'The host name is that of PUBLIC_URL');
-    if (body.host != null && body.host !== before?.host) await reserveName(w, { host: body.host });
+    if (body.host != null && body.host !== before?.host) await reserveName(w, 'host', body.host);
     const host = body.host === undefined ? (before?.host ?? null) : body.host;
     await releaseNames(w, host);
     if (before === undefined) await tx.insert(catalogSettings).values({ providerId, createdAt: now, updatedAt: now });
@@ -86,8 +79,7 @@ const { name } = catalogNames;
 const takenTexts = { slug: 'Another school has this slug', host: 'Another school has this host name' };
 
 /** Throws if the name is another school's; a slug also if it was. Waits for a transaction that reserves the same name. */
-async function reserveName({ providerId, tx, now }: SchoolWrite, named: { slug: string } | { host: string }) {
-  const [field, reserved] = Object.entries(named)[0] as [keyof typeof takenTexts, string];
+async function reserveName({ providerId, tx, now }: SchoolWrite, field: keyof typeof takenTexts, reserved: string) {
   const { rowCount } = await tx
     .insert(catalogNames)
     .values({ name: reserved.toLowerCase(), providerId, createdAt: now })
@@ -113,20 +105,20 @@ async function releaseNames(w: SchoolWrite, host: string | null) {
 /** Only values that differ from their defaults are stored. */
 function mergeTheme(before: Partial<CatalogTheme> | undefined, sent: CatalogSettingsBody['theme']) {
   const merged: Record<string, unknown> = sent === null ? {} : { ...before, ...sent };
-  return onlyChanged(merged, defaultTheme) as Partial<CatalogTheme>;
+  return onlyChanged(merged, defaultTheme);
 }
 
 function mergeFields(before: CatalogSettingsRow['fields'] | undefined, sent: CatalogSettingsBody['fields']) {
   const merged: Record<string, unknown> = sent === null ? {} : { ...before, ...sent };
-  return onlyChanged(merged, defaultFields) as Partial<Record<CatalogField, FieldUse>>;
+  return onlyChanged(merged, defaultFields);
 }
 
-const onlyChanged = (values: Record<string, unknown>, defaults: Record<string, unknown>) =>
+const onlyChanged = <T extends object>(values: Record<string, unknown>, defaults: T) =>
   Object.fromEntries(
     Object.entries(defaults)
       .filter(([name, value]) => values[name] != null && values[name] !== value)
       .map(([name]) => [name, values[name]]),
-  );
+  ) as Partial<T>;
 
 const orNull = (text: string | null | undefined) => (text === undefined ? undefined : text?.trim() ? text : null);
 

@@ -1,5 +1,5 @@
 import { asc, eq } from 'drizzle-orm';
-import { Problem } from '../../../core/errors.ts';
+import { itemAt, Problem } from '../../../core/errors.ts';
 import type { Database } from '../../../database/client.ts';
 import { partnerConnections, providers } from '../../../database/tables/providers.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
@@ -48,11 +48,11 @@ async function setStatus(database: Database, providerId: number, partnerId: numb
       })
       .returning({ status: partnerConnections.status });
     if (set[0]) return set[0].status;
-    const [current] = await tx
+    const current = await tx
       .select({ status: partnerConnections.status })
       .from(partnerConnections)
       .where(pair(providerId, partnerId));
-    return tx.rollBack(current!.status);
+    return tx.rollBack(itemAt(current).status);
   });
 }
 

@@ -2,7 +2,7 @@ import { eq, and, asc, isNull, sql } from 'drizzle-orm';
 import { hashApiKey, newApiKey } from '../../../core/api-key.ts';
 import { toSlug } from '../../../core/catalog-urls.ts';
 import type { Config } from '../../../core/config.ts';
-import { Problem } from '../../../core/errors.ts';
+import { itemAt, Problem } from '../../../core/errors.ts';
 import type { Log } from '../../../core/log.ts';
 import type { Settings } from '../../../core/settings.ts';
 import type { Database, Tx, WriteNewProvider } from '../../../database/client.ts';
@@ -65,11 +65,11 @@ async function insertProvider(write: WriteNewProvider, values: NewProvider, chos
   const providerId = await write(async (tx, now) => {
     const timestamps = { createdAt: now, updatedAt: now };
     const rootId = values.parentId ? await findRoot(tx, values.parentId) : null;
-    const [created] = await tx
+    const created = await tx
       .insert(providers)
       .values({ ...values, ...timestamps, rootId })
       .returning({ id: providers.id });
-    const providerId = created!.id;
+    const providerId = itemAt(created).id;
     const clocks = { catalogChangedAt: now, datesChangedAt: now, peopleChangedAt: now, moneyChangedAt: now };
     await tx.insert(providerState).values({ providerId, changedAt: now, schoolChangedAt: now, ...clocks });
     await tx.insert(roles).values({ providerId, id: 1, title: 'Administrator', ...timestamps });
@@ -102,8 +102,8 @@ async function setClosed(database: Database, providerId: number, isClosed: boole
     throw Problem.notFound(`Provider ${providerId}`);
   await database.write([providerId], ['school'], async (tx, now) => {
     const provider = eq(providers.id, providerId);
-    const [before] = await tx.select({ closedAt: providers.closedAt }).from(providers).where(provider);
-    if ((before!.closedAt !== null) === isClosed) {
+    const before = await tx.select({ closedAt: providers.closedAt }).from(providers).where(provider);
+    if ((itemAt(before).closedAt !== null) === isClosed) {
       tx.rollBack();
       return;
     }
