@@ -1,5 +1,5 @@
 import { bookingMessages } from './error-codes.ts';
-import { Problem, type CodedError } from './errors.ts';
+import { type CodedError, itemAt, Problem } from './errors.ts';
 
 export type BookingCode = keyof typeof bookingMessages;
 
@@ -33,5 +33,5 @@ export function bookingProblem(errors: CodedError[]) {
   ];
   const unknown = errors.flatMap((one) => one.unknown ?? []);
   const fields = { missing: listFields(true), notValid: listFields(false), unknown };
-  return new Problem('invalid', unique[0]!.message, { errors: unique, ...fields });
+  return new Problem('invalid', itemAt(unique).message, { errors: unique, ...fields });
 }

@@ -47,8 +47,8 @@ export function classifyError(error: unknown): Failure | undefined {
   if (cause instanceof DatabaseError) return fromSqlState(cause.code ?? '', cause.constraint ?? '');
   if (!(cause instanceof Error)) return undefined;
   // ENOENT of `open` is a missing certificate file, not a missing socket.
-  const { code = '', syscall } = cause as NodeJS.ErrnoException;
-  if (socketCodes.test(code) && syscall !== 'open') return { kind: 'unavailable' };
+  const isOfFile = 'syscall' in cause && cause.syscall === 'open';
+  if (socketCodes.test(getErrorCode(cause)) && !isOfFile) return { kind: 'unavailable' };
   if (isCertificateError(cause)) return { kind: 'unavailable' };
   // The driver's own errors have no code: lost connections and timeouts.
   if (driverMessages.test(cause.message)) return { kind: 'unavailable' };

@@ -90,3 +90,5 @@ export async function writeInBatches<T>(
     if (result !== undefined) return result;
   }
 }
+
+export const findContext = ({ ctx }: { ctx?: Ctx }) => ctx;

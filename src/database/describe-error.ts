@@ -76,7 +76,7 @@ const certificateAdvice: [RegExp, string][] = [
 ];
 
 function describeCertificateError({ code = '', message }: NodeJS.ErrnoException) {
-  const advice = certificateAdvice.find(([pattern]) => pattern.test(code.replace(/^ERR_TLS_/, '')))![1];
+  const [, advice] = itemAt(certificateAdvice.filter(([pattern]) => pattern.test(code.replace(/^ERR_TLS_/, ''))));
   return `the database's TLS certificate is not accepted (${code}: ${itemAt(message.split('\n'))}): ${advice}`;
 }
 
@@ -85,7 +85,7 @@ export function describeError(error: unknown, isForTerminal = false): string {
   if (error instanceof ConfigError && isForTerminal) return error.lines.join('\n');
   if (error instanceof Problem) return error.message;
   const cause = getRootCause(error);
-  const { code = '', message = String(cause) } = cause as { code?: string; message?: string };
+  const { code = '', message = String(cause), syscall, path } = cause as Partial<NodeJS.ErrnoException>;
   if (error instanceof ListenError) return message;
   if (isCertificateError(cause)) return describeCertificateError(cause);
   if (/does not support SSL connections/.test(message))
@@ -93,7 +93,6 @@ export function describeError(error: unknown, isForTerminal = false): string {
   if (code === '28000' && message.endsWith('no encryption'))
     return `the database reports: ${message}; it may require TLS: set sslmode in DATABASE_URL`;
   if (/^SASL: .*password must be/.test(message)) return 'the database requires a password; DATABASE_URL has none';
-  const { syscall, path } = cause as NodeJS.ErrnoException;
   if (syscall === 'open' && path !== undefined) return `the file ${path} cannot be read (${code})`;
   if (code === 'ENOSPC') return 'there is no space left on the disk';
   // SQLSTATE classes of authentication, unknown database and missing privileges.

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { readMigrationFiles } from 'drizzle-orm/migrator';
 import { projectRoot } from '../core/project.ts';
 import type { PoolOrClient } from './statements.ts';
+import { itemAt } from '../core/errors.ts';
 
 const migrationsFolder = join(projectRoot, 'migrations');
 
@@ -21,24 +22,21 @@ type AppliedMigration = { hash: string; createdAt: number };
 
 /** The migrations from this build's first one on, or all without it: older builds have others before it. */
 export function fromFirstMigration<M extends { hash: string }>(applied: M[]): M[] {
-  const [first] = readMigrations();
-  return applied.slice(
-    Math.max(
-      0,
-      applied.findIndex(({ hash }) => hash === first!.hash),
-    ),
-  );
+  const first = itemAt(readMigrations());
+  const start = applied.findIndex(({ hash }) => hash === first.hash);
+  return applied.slice(Math.max(0, start));
 }
 
 /** The applied migrations of this history, the oldest first; none in a database without their table. */
 export async function readAppliedMigrations(database: PoolOrClient): Promise<AppliedMigration[]> {
-  const table = await database.query("select to_regclass('drizzle.__drizzle_migrations') is not null as there");
-  if (!(table.rows[0] as { there: boolean }).there) return [];
-  const { rows } = await database.query(
+  const { rows: found } = await database.query<{ there: boolean }>(
+    "select to_regclass('drizzle.__drizzle_migrations') is not null as there",
+  );
+  if (!itemAt(found).there) return [];
+  const { rows } = await database.query<{ hash: string; createdAt: string }>(
     'select hash, created_at as "createdAt" from drizzle.__drizzle_migrations order by id',
   );
-  const applied = rows as { hash: string; createdAt: string }[];
-  return fromFirstMigration(applied).map(({ hash, createdAt }) => ({ hash, createdAt: Number(createdAt) }));
+  return fromFirstMigration(rows).map(({ hash, createdAt }) => ({ hash, createdAt: Number(createdAt) }));
 }
 
 type MigrationDifferences = {

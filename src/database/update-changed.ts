@@ -14,8 +14,8 @@ export type UpdateChanged = {
 
 export const createUpdateChanged = (db: NodePgDatabase): UpdateChanged => ({
   async updateChanged(table, where, values, now) {
-    const columns = getTableColumns(table) as Record<string, PgColumn>;
-    const set = Object.entries(values as Record<string, unknown>).filter(([, value]) => value !== undefined);
+    const columns: Record<string, PgColumn> = getTableColumns<PgTable>(table);
+    const set = Object.entries<unknown>(values).filter(([, value]) => value !== undefined);
     if (set.length === 0) return 0;
     const differs = set.map(([name, value]) => isDistinct(columns[name]!, value));
     const { rowCount } = await db
@@ -28,7 +28,7 @@ export const createUpdateChanged = (db: NodePgDatabase): UpdateChanged => ({
 
 /** The names of those values, null and undefined ones apart, that a row does not have. */
 export async function findDiffering(db: Reader, table: PgTable, row: SQL, values: object) {
-  const columns = getTableColumns(table) as Record<string, PgColumn>;
+  const columns: Record<string, PgColumn> = getTableColumns<PgTable>(table);
   const set = Object.entries(values).filter(([, value]) => value !== undefined && value !== null);
   const differs = Object.fromEntries(set.map(([name, value]) => [name, isDistinct(columns[name]!, value)]));
   const [found = {}] = await db.select(differs).from(table).where(row);
@@ -43,7 +43,7 @@ function isDistinct(column: PgColumn, value: unknown) {
 
 /** Values in which a moment that reads the same as the stored one, in whole seconds, is the stored one. */
 export function keepFractions<V extends object>(table: PgTable, values: V) {
-  const columns = getTableColumns(table) as Record<string, PgColumn>;
+  const columns: Record<string, PgColumn> = getTableColumns<PgTable>(table);
   const keep = ([name, value]: [string, unknown]) => {
     const column = columns[name]!;
     if (typeof value !== 'string' || !is(column, PgTimestampString)) return [name, value];

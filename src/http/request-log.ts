@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Problem } from '../core/errors.ts';
-import { getSchoolId, type Ctx } from '../database/context.ts';
+import { findContext, getSchoolId } from '../database/context.ts';
 import { getRoute, getRoutePattern } from './route-name.ts';
 
 const pattern = /^[\da-f]{2}-([\da-f]{32})-([\da-f]{16})-[\da-f]{2}/;
@@ -16,7 +16,7 @@ function parseTraceId(traceparent: Header) {
 
 /** The header for a call within the request: unchanged, or absent unless it is valid. */
 export const propagateTraceparent = (traceparent: Header): { traceparent?: string } =>
-  parseTraceId(traceparent) === undefined ? {} : { traceparent: traceparent as string };
+  typeof traceparent !== 'string' || parseTraceId(traceparent) === undefined ? {} : { traceparent };
 
 export type RequestLogMode = 'all' | 'errors' | 'off';
 
@@ -68,7 +68,7 @@ function logLine(request: FastifyRequest, reply: FastifyReply) {
 }
 
 function aboutRequest(request: FastifyRequest) {
-  const { ctx } = request as { ctx?: Ctx };
+  const ctx = findContext(request);
   const trace = parseTraceId(request.headers['traceparent']);
   return {
     ...{ method: request.method, route: getRoutePattern(request), address: request.ip },

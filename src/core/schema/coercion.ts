@@ -47,7 +47,7 @@ export const isFields = (raw: unknown): raw is Fields => typeof raw === 'object'
 /** PHP encodes an empty associative array as `[]`. */
 const isEmptyList = (raw: unknown) => Array.isArray(raw) && raw.length === 0;
 
-function compileValue(schema: TSchema, type: string): Coerce {
+function compileValue(schema: TSchema, type: unknown): Coerce {
   const kind = findCoercion(schema);
   if (Array.isArray(schema['anyOf'])) return coerceUnion(schema['anyOf'] as TSchema[]);
   if (type === 'array') return coerceList(schema, kind);

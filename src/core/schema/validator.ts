@@ -3,6 +3,7 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import formats from 'ajv-formats';
 import { Problem } from '../errors.ts';
 import { createCoercion } from './coercion.ts';
+import { findProperties } from './types.ts';
 
 type Fields = Record<string, unknown>;
 type Properties = Record<string, TSchema>;
@@ -42,7 +43,7 @@ const toRefusals = (data: unknown): ErrorObject[] =>
 export function createFieldsParser(schema: TSchema) {
   const coerce = createCoercion(schema);
   const validate = compileValidator(schema);
-  const properties = (schema['properties'] ?? {}) as Properties;
+  const properties = findProperties(schema);
   return (raw: Fields): Fields => {
     const fields = coerce(raw);
     if (!validate(fields)) throw toFieldsProblem(validate.errors ?? [], properties, fields);
@@ -63,9 +64,9 @@ export function toFieldsProblem(errors: SchemaError[], properties: Properties, f
   for (const error of errors) {
     const [, field, ...path] = error.instancePath.split('/');
     if (isOfUnion(error) && parents.has(error.instancePath)) continue;
-    if (error.keyword === 'unknown') unknown.push(String((error.params as Fields)['name']));
+    if (error.keyword === 'unknown') unknown.push(String(error.params['name']));
     else if (isMissing(error)) {
-      missing.add(pathName([field ?? [], ...path, String((error.params as Fields)['missingProperty'])].flat()));
+      missing.add(pathName([field ?? [], ...path, String(error.params['missingProperty'])].flat()));
     } else if (field !== undefined && fields[field] === null) missing.add(field);
     // A union reports an incomplete item a second time.
     else if (field !== undefined && !incomplete.has(error.instancePath)) notValid.add(memberName(error, properties));

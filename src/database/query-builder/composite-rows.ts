@@ -62,7 +62,7 @@ function parseRows(text: string, from: number, kinds: Kind[], add: (cells: unkno
         const start = at;
         at = first === quote ? findQuotedEnd(text, start) : text.indexOf(n === last ? ')' : ',', start);
         const cell = first === quote ? unquoted(text.slice(start + 1, at - 1)) : text.slice(start, at);
-        cells[n] = kind === 'json' ? (JSON.parse(cell) as unknown) : cell;
+        cells[n] = kind === 'json' ? JSON.parse(cell) : cell;
       }
       if (text.charCodeAt(at) !== (n === last ? closing : separator)) throw new Error(`cell ${n} is no ${kind}`);
     }
@@ -165,10 +165,8 @@ function compileRowDecoder(fields: Field[], notNull: JoinsNotNull): DecodeRow {
     const first = places[0]!;
     if (fields[first]!.path.length === 1) return [name, toValue(first)];
     const object = toObject(places.map((n) => [fields[n]!.path[1]!, toValue(n)]));
-    const isAbsentable = isOfOuterJoin(
-      places.map((n) => fields[n]!.field),
-      notNull,
-    );
+    const members = places.map((n) => fields[n]!.field);
+    const isAbsentable = isOfOuterJoin(members, notNull);
     return [name, isAbsentable ? `row[${first}] === null ? null : ${object}` : object];
   };
   const names = [...new Set(fields.map(({ path }) => path[0]!))];

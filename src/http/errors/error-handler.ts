@@ -2,7 +2,7 @@ import type { TSchema } from '@sinclair/typebox';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { kindCodes } from '../../core/error-codes.ts';
 import { toFieldsProblem } from '../../core/schema/validator.ts';
-import { getSchoolId, type Ctx } from '../../database/context.ts';
+import { findContext, getSchoolId } from '../../database/context.ts';
 import { Problem, type ProblemKind } from '../../core/errors.ts';
 import { toLoggableError, classifyError } from '../../core/database-errors.ts';
 import { unavailableHints, unavailableReason } from '../../database/describe-error.ts';
@@ -81,7 +81,7 @@ export function reportProblem(error: FastifyError | Problem, request: FastifyReq
 /** Logs server errors, and values that only the database rejected. */
 function logProblem(problem: Problem, request: FastifyRequest) {
   const { kind, cause } = problem;
-  const { ctx } = request as { ctx?: Ctx };
+  const ctx = findContext(request);
   const by = ctx && { provider: getSchoolId(ctx) };
   if (kind === 'internal')
     request.log.error({ ...by, err: toLoggableError(cause ?? problem) }, `${getRoute(request)} failed`);

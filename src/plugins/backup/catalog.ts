@@ -1,6 +1,7 @@
 import type { Client, Pool } from 'pg';
 import { readAppliedMigrations } from '../../database/migration-history.ts';
 import { quote, type BackupSequence, type Manifest } from './format.ts';
+import { itemAt } from '../../core/errors.ts';
 
 /** Condition of the relations in the schema of the service that do not belong to an extension. */
 const isInSchema = (alias: string) =>
@@ -39,7 +40,7 @@ export async function readSequences(client: Client): Promise<BackupSequence[]> {
       `select ${n} as position, last_value::text as "lastValue", is_called as "isCalled" from ${quote(name)}`,
   );
   const { rows } = await client.query<Omit<BackupSequence, 'name'>>(`${selects.join(' union all ')} order by 1`);
-  return rows.map(({ lastValue, isCalled }, n) => ({ name: names[n]!.name, lastValue, isCalled }));
+  return rows.map(({ lastValue, isCalled }, n) => ({ name: itemAt(names, n).name, lastValue, isCalled }));
 }
 
 /** The moment of the snapshot, the server's version and the applied migrations. */
@@ -50,7 +51,7 @@ export async function readOrigin(
     `select to_char(now(), 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as "createdAt",
       current_setting('server_version') as "serverVersion"`,
   );
-  return { ...rows[0]!, migrations: await readAppliedMigrations(client) };
+  return { ...itemAt(rows), migrations: await readAppliedMigrations(client) };
 }
 
 /** Eight hexadecimal digits that differ between databases, also of one server: files of several share a folder. */
@@ -59,7 +60,7 @@ export async function readDatabaseId(database: Pick<Pool, 'query'>) {
     `select left(encode(sha256(format('%s/%s', (select system_identifier from pg_control_system()), oid)::bytea), 'hex'), 8)
       as id from pg_database where datname = current_database()`,
   );
-  return rows[0]!.id;
+  return itemAt(rows).id;
 }
 
 /** Foreign keys, whose check for each row would take longer than one for the whole table. */
@@ -76,5 +77,5 @@ export async function isEmptyDatabase(client: Client) {
     `select to_regnamespace('drizzle') is null and not exists (
         select from pg_class c where relkind in ('r', 'p', 'v', 'm', 'S', 'f') and ${isInSchema('c')}) as empty`,
   );
-  return rows[0]!.empty;
+  return itemAt(rows).empty;
 }

@@ -3,7 +3,7 @@ import { Value } from '@sinclair/typebox/value';
 import { existsSync } from 'node:fs';
 import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Problem } from '../../core/errors.ts';
+import { itemAt, Problem } from '../../core/errors.ts';
 import { makeFolder } from '../../core/make-folder.ts';
 import type { Database } from '../../database/client.ts';
 import type { Log } from '../../core/log.ts';
@@ -11,6 +11,7 @@ import { describeError } from '../../database/describe-error.ts';
 import { warnOfFailure, type Job } from '../../database/periodic.ts';
 import type { ServerContext } from '../../interfaces/plugin/define-plugin.ts';
 import { backupSettings } from './settings.ts';
+import { getErrorCode } from '../../core/database-errors.ts';
 
 /** File beside the backups with a line of JSON for each erased person or provider. */
 export const erasuresName = 'erasures.jsonl';
@@ -30,7 +31,7 @@ export async function readErasures(
   warn: (text: string) => void = () => undefined,
 ): Promise<Erasure[] | undefined> {
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
-    const { code = '' } = error as NodeJS.ErrnoException;
+    const code = getErrorCode(error);
     if (code === 'ENOENT') return undefined;
     throw new Problem('invalid', `${file} cannot be read (${code})`, { cause: error });
   });
@@ -77,7 +78,7 @@ export const readLines = async ({ pool }: Pick<Database, 'pool'>) =>
 
 const readRows = async (pool: Database['pool'], since: string) => (await pool.query<Row>(selectErasures, [since])).rows;
 function emptyIfNoTable(error: unknown): Row[] {
-  if ((error as { code?: string }).code === '42P01') return [];
+  if (getErrorCode(error) === '42P01') return [];
   throw error;
 }
 
@@ -112,11 +113,11 @@ export function createErasuresWriter({ pool }: Pick<Database, 'pool'>, folder: s
     const rows = await readRows(pool, since).catch(emptyIfNoTable);
     if (rows.length === 0 && createsEmpty && !existsSync(file)) await append(folder, file, []);
     if (rows.length === 0) return;
-    written ??= new Set(((await readErasures(file)) ?? []).map((one) => JSON.stringify(one)));
-    const lines = rows.map(toLine).filter((line) => !written!.has(line));
+    const known = (written ??= new Set(((await readErasures(file)) ?? []).map((one) => JSON.stringify(one))));
+    const lines = rows.map(toLine).filter((line) => !known.has(line));
     if (lines.length > 0) await append(folder, file, lines);
-    for (const line of lines) written.add(line);
-    since = rows.at(-1)!.erased_at;
+    for (const line of lines) known.add(line);
+    since = itemAt(rows, rows.length - 1).erased_at;
   };
 }
 

@@ -1,5 +1,6 @@
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { getErrorCode } from '../../core/database-errors.ts';
 
 const dailyKept = 14;
 const weeklyKept = 8;
@@ -16,8 +17,8 @@ const pattern = /^booking-(nightly|manual)-([0-9a-f]{8})-(\d{4}-\d{2}-\d{2})T(\d
 export function parseBackupName(name: string): { kind: BackupKind; database: string; at: Date } | undefined {
   const [, kind, database, day, ...time] = pattern.exec(name) ?? [];
   const at = new Date(`${day}T${time.join(':')}Z`);
-  if (kind === undefined || database === undefined || Number.isNaN(at.getTime())) return undefined;
-  return { kind: kind as BackupKind, database, at };
+  const isKind = kind === 'nightly' || kind === 'manual';
+  return isKind && database !== undefined && !Number.isNaN(at.getTime()) ? { kind, database, at } : undefined;
 }
 
 /** The backups of a folder, the newest first; none without the folder. */
@@ -28,7 +29,7 @@ async function listBackupNames(folder: string) {
 
 async function readNames(folder: string) {
   return readdir(folder).catch((error: unknown) => {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    if (getErrorCode(error) === 'ENOENT') return [];
     throw error;
   });
 }

@@ -24,6 +24,7 @@ import {
   tableEntry,
   type Manifest,
 } from './format.ts';
+import { getErrorCode } from '../../core/database-errors.ts';
 
 type WriteOptions = { serviceVersion: string; signal?: AbortSignal | undefined };
 
@@ -64,8 +65,7 @@ function makeBackupFolder(folder: string) {
   try {
     makeFolder(folder, 0o700);
   } catch (error) {
-    const { code = '' } = error as NodeJS.ErrnoException;
-    throw new Problem('invalid', `The folder ${folder} cannot be made (${code})`, { cause: error });
+    throw new Problem('invalid', `The folder ${folder} cannot be made (${getErrorCode(error)})`, { cause: error });
   }
 }
 

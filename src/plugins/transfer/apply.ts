@@ -85,12 +85,12 @@ async function loadSingleLine({ pool }: Database, providerId: number, kind: Sing
   );
   const { data, ref, content, items } = itemAt(rows);
   const findId = (name: string, n: number) => items[`${name}/${n}`];
-  const resolved = Object.keys(kind.references ?? {}).flatMap((name) => {
+  const resolved = Object.keys(kind.references ?? {}).flatMap<[string, unknown]>((name) => {
     const value = data[name];
     if (value === undefined) return [];
     return [[name, Array.isArray(value) ? value.map((_, n) => findId(name, n)) : findId(name, 0)]];
   });
-  return { fields: { ...data, ...(Object.fromEntries(resolved) as Fields) }, ref, content };
+  return { fields: { ...data, ...Object.fromEntries(resolved) }, ref, content };
 }
 
 /** Names of the tables that lines of a bulk type are written to. */

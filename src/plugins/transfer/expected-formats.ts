@@ -86,7 +86,7 @@ const itemSchema = (schema: TSchema): TSchema =>
 function describeFormat(schema: TSchema | undefined): string | undefined {
   if (schema === undefined) return undefined;
   const { enum: values, items, pattern, format, maxLength, minLength = 0, minimum, maximum } = schema;
-  const type = [schema['type']].flat().find((one) => one !== 'null') as string | undefined;
+  const type: unknown = [schema['type']].flat().find((one) => one !== 'null');
   if (Array.isArray(values)) return describeEnum(values.filter((value) => value !== null));
   const coerced = coercedFormats[findCoercion(schema) ?? 'line'];
   if (coerced) return coerced;

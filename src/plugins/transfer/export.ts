@@ -2,6 +2,7 @@ import type { Database } from '../../database/client.ts';
 import { columnName } from '../../database/tables/columns.ts';
 import { isBulk, tableName, type BulkRecordType, type Fields, type Item, type Part } from './record-type.ts';
 import { recordTypes } from './record-types/index.ts';
+import { itemAt } from '../../core/errors.ts';
 
 /** Items per query. */
 const pageSize = 500;
@@ -24,7 +25,7 @@ async function* exportBulk(database: Database, providerId: number, kind: BulkRec
       ]);
       yield* await toLines(database, providerId, kind, rows);
       if (rows.length < pageSize) break;
-      last = rows.at(-1)!['id'] as number;
+      last = itemAt(rows, rows.length - 1)['id'] as number;
     }
   }
 }
@@ -49,16 +50,16 @@ async function loadRows({ pool }: Database, item: Item, condition: string, value
 
 /** Converts rows to lines with their parts, with one query per part. */
 async function toLines(database: Database, providerId: number, item: Item, rows: Fields[]): Promise<Fields[]> {
-  const lines = rows.map((row) => ({
+  const lines: Fields[] = rows.map((row) => ({
     ...('id' in row ? { ref: String(row['id']) } : {}),
     ...Object.fromEntries(
-      Object.entries(item.fields).flatMap(([name, { column, to }]) => {
+      Object.entries(item.fields).flatMap<[string, unknown]>(([name, { column, to }]) => {
         const value = row[columnName(column)];
         if (value === null || value === undefined) return [];
         return [[name, to === undefined ? value : toRef(value)]];
       }),
     ),
-  })) as Fields[];
+  }));
   const ids = rows.map((row) => row['id'] as number);
   for (const [name, part] of Object.entries(item.parts ?? {})) {
     const partsByOwner = await loadParts(database, providerId, part, ids);

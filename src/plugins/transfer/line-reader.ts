@@ -3,7 +3,7 @@ import type { TSchema } from '@sinclair/typebox';
 import { createFieldsParser } from '../../core/schema/validator.ts';
 import { eq } from 'drizzle-orm';
 import type { Ctx } from '../../database/context.ts';
-import { Problem } from '../../core/errors.ts';
+import { itemAt, Problem } from '../../core/errors.ts';
 import { loadTimeZones } from '../../database/time-zones.ts';
 import type { Database } from '../../database/client.ts';
 import { providers } from '../../database/tables/providers.ts';
@@ -33,12 +33,12 @@ function getChecker(kind: RecordType): Checker {
 
 /** Returns a function that validates a line and converts it to staged rows. */
 export async function createLineReader(database: Database, { settings, providerId }: Ctx) {
-  const [school] = await database.db
+  const schools = await database.db
     .select({ title: providers.title })
     .from(providers)
     .where(eq(providers.id, providerId));
   const zones = await loadTimeZones(database);
-  const importContext = { timezone: settings.timezone, zones, schoolTitle: school!.title };
+  const importContext = { timezone: settings.timezone, zones, schoolTitle: itemAt(schools).title };
 
   return async (line: Line): Promise<ReadLine> => {
     const bad = (reason: string, expected?: string) => ({ bad: { line: line.number, reason, expected } });

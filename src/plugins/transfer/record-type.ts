@@ -208,8 +208,8 @@ async function toPartRows(
 /** Names the fields of an error by their path in the line. */
 const addPath = (path: string) => (error: unknown) => {
   if (!(error instanceof Problem)) throw error;
-  const [missing, notValid] = [error.missing, error.notValid].map((names) => names.map((name) => `${path}.${name}`));
-  throw Problem.invalidFields({ missing: missing!, notValid: notValid! });
+  const inPath = (names: string[]) => names.map((name) => `${path}.${name}`);
+  throw Problem.invalidFields({ missing: inPath(error.missing), notValid: inPath(error.notValid) });
 };
 
 function partItems(part: Part, value: unknown): [key: string, fields: Fields][] {

@@ -157,7 +157,8 @@ function toTime(name: string) {
   return year === undefined ? undefined : Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
 }
 
-type SmtpError = Error & { code?: string; command?: string; responseCode?: number; response?: string };
+type SmtpError = { command?: string; responseCode?: number; response?: string };
+const toSmtpError = (error: unknown): SmtpError => (typeof error === 'object' && error !== null ? error : {});
 
 /** RFC 3463: no such mailbox or domain, a mailbox that has moved, and one that is disabled. */
 const codesOfAddress = /^5\.(1\.([12346]|10)|2\.1)$/;
@@ -169,7 +170,7 @@ const unknownAddress =
 
 /** Tells whether the server refuses the address or this mail for good; undefined for errors of the configuration. */
 export function toRefused(error: unknown): 'address' | 'mail' | undefined {
-  const { command, responseCode = 0, response = '' } = error as SmtpError;
+  const { command, responseCode = 0, response = '' } = toSmtpError(error);
   if (command !== 'RCPT TO' || responseCode < 500) return undefined;
   const code = /^\d{3}[ -]#?(5\.\d{1,3}\.\d{1,3})\b/.exec(response)?.[1];
   const text = response.replaceAll(/\S+/g, (word) => (/.@./.test(word) ? '' : word));
@@ -184,7 +185,7 @@ export function toRefused(error: unknown): 'address' | 'mail' | undefined {
 
 /** The cause of a failed attempt; null if the mail server is down, refuses the password or is busy. */
 export function toFailure(error: unknown): MailFailure {
-  const { command = '', responseCode = 0, response = '' } = error as SmtpError;
+  const { command = '', responseCode = 0, response = '' } = toSmtpError(error);
   if (toRefused(error) !== undefined) return 'recipient';
   if (command === 'DATA' && responseCode >= 500) return 'message';
   const isOfServer = /^(CONN|EHLO|HELO|STARTTLS|AUTH|$)/.test(command) || /^(421|4\d\d[ -]#?4\.[34]\.)/.test(response);

@@ -19,6 +19,7 @@ import { type ItemCache, loadItem } from './items.ts';
 import type { CallPolicy } from './outgoing-target.ts';
 import { toResyncs, type Attempt, type Message } from './schema.ts';
 import { markDelivered, markFailed, movePosition, releaseWebhook, type ClaimedWebhook } from './sql.ts';
+import { itemAt } from '../../../core/errors.ts';
 
 type Delivery = {
   ctx: Ctx;
@@ -115,7 +116,7 @@ async function attemptNotice(delivery: Delivery, webhook: ClaimedWebhook, notice
 
 async function markFailure(delivery: Delivery, webhook: ClaimedWebhook, attempt: Attempt) {
   const next = afterFailure({ ...webhook, ...attempt });
-  const pause = typeof next === 'number' ? next : schedule.retries[0]!;
+  const pause = typeof next === 'number' ? next : itemAt(schedule.retries);
   const name = `Webhook ${webhook.id} of provider ${webhook.providerId}`;
   if (typeof next === 'string') {
     await disableWebhook(delivery.ctx, webhook, next);
@@ -188,7 +189,7 @@ const disableWebhook = (ctx: Ctx, { id, updatedAt, token }: ClaimedWebhook, reas
       return;
     }
     tx.auditItem(id);
-    const [school] = await tx
+    const schools = await tx
       .select({ email: providers.emailAdmin })
       .from(providers)
       .where(eq(providers.id, ctx.providerId));
@@ -196,7 +197,7 @@ const disableWebhook = (ctx: Ctx, { id, updatedAt, token }: ClaimedWebhook, reas
       .select({ adminUserId: adminMembershipRoles.adminUserId })
       .from(adminMembershipRoles)
       .where(tenantWhere(ctx, adminMembershipRoles, eq(adminMembershipRoles.roleId, administratorRoleId)));
-    const recipients = school!.email === '' ? administrators : [{ adminUserId: null }];
+    const recipients = itemAt(schools).email === '' ? administrators : [{ adminUserId: null }];
     if (recipients.length === 0) return;
     const mail = { providerId: ctx.providerId, purpose: 'webhook_disabled', webhookId: id } as const;
     await tx

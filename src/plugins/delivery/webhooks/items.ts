@@ -80,7 +80,7 @@ export async function loadItem(ctx: Ctx, resource: Resource, id: number): Promis
     const item = await load(ctx, id);
     if (item === undefined) return { item: null, length: 1 };
     const text = serialize(item);
-    return text.length > maxItemLength ? noItem : { item: JSON.parse(text) as unknown, length: text.length };
+    return text.length > maxItemLength ? noItem : { item: JSON.parse(text), length: text.length };
   } catch (error) {
     // It is larger than a response may be.
     if (error instanceof Problem) return noItem;

@@ -54,15 +54,16 @@ export async function createWebhook(ctx: Ctx, body: WebhookBody, policy: CallPol
       throw Problem.coded('too_many_items', `A school has at most ${maxWebhooks} webhooks`);
     const { id: position, clock: positionClock } = await findNewest({ ...ctx, db: tx });
     const secret = newSigningSecret();
-    const [created] = await tx
+    const created = await tx
       .insert(webhooks)
       .values({
         ...{ providerId, secret, position, positionClock, dueAt: currentTime, createdAt: now, updatedAt: now },
         ...{ ...toColumns(body), url: body.url, host },
       })
       .returning();
-    tx.auditItem(created!.id);
-    return { ...toWebhook(created!), secret };
+    const webhook = itemAt(created);
+    tx.auditItem(webhook.id);
+    return { ...toWebhook(webhook), secret };
   });
 }
 

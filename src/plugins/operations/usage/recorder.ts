@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { getSchoolId, type Ctx } from '../../../database/context.ts';
+import { findContext, getSchoolId } from '../../../database/context.ts';
 import type { Database } from '../../../database/client.ts';
 
 const counts = { requests: 0, refused: 0, failed: 0, milliseconds: 0 };
@@ -47,7 +47,7 @@ export function createUsageRecorder(now: () => number = Date.now) {
     /** Adds a hook for routes that are added later. */
     observe(app: FastifyInstance) {
       app.addHook('onResponse', (request, reply, done) => {
-        const { ctx } = request as { ctx?: Ctx };
+        const ctx = findContext(request);
         if (ctx !== undefined) count(getSchoolId(ctx), reply.statusCode, reply.elapsedTime);
         done();
       });

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Problem } from '../../../core/errors.ts';
+import { itemAt, Problem } from '../../../core/errors.ts';
 import { catalogPageUrl } from '../../../core/catalog-urls.ts';
 import { preferredLanguage, type Language } from '../../../core/reference/language.ts';
 import type { Ctx } from '../../../database/context.ts';
@@ -60,7 +60,7 @@ function readShown({ query, routeOptions: { config } }: FastifyRequest, lang: La
 
 /** The path below the start page, as sent, and the query with its `?`. */
 function splitAddress(url: string, isOwnHost: boolean): [string, string] {
-  const [path] = url.split('?', 1) as [string];
+  const path = itemAt(url.split('?', 1));
   const below = isOwnHost ? path : `/${path.split('/').slice(3).join('/')}`;
   // Links that begin with two slashes lead to another host.
   return [below.replace(/^\/+/, '/').replace(/^\/$/, ''), url.slice(path.length)];

@@ -47,10 +47,8 @@ export const pages: FastifyPluginAsync<Services> = async (app, services) => {
         .filter(({ id }) => coming.has(id))
         .concat(others)
         .slice(0, maxListedCourses);
-      const summaries = await loadSummaries(
-        toSchoolContext(ctx),
-        listed.map(({ id }) => id),
-      );
+      const ids = listed.map(({ id }) => id);
+      const summaries = await loadSummaries(toSchoolContext(ctx), ids);
       const head = <JsonLd data={toCourseList(view, listed, summaries)} />;
       return sendPage(reply, 200, <Start {...props} first={{ description, head }} />);
     },

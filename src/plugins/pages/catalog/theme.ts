@@ -12,26 +12,25 @@ const fonts: Record<CatalogTheme['font'], string | undefined> = {
   mono: "ui-monospace, 'SF Mono', Menlo, Consolas, monospace",
 };
 
-const toRgb = (color: string): Rgb => [1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16)) as Rgb;
+const mapRgb = ([r, g, b]: Rgb, map: (value: number, n: 0 | 1 | 2) => number): Rgb => [map(r, 0), map(g, 1), map(b, 2)];
+const toRgb = (color: string) => mapRgb([1, 3, 5], (at) => parseInt(color.slice(at, at + 2), 16));
 const toHex = (rgb: Rgb) => `#${rgb.map((one) => Math.round(one).toString(16).padStart(2, '0')).join('')}`;
 
 /** Relative luminance and contrast of WCAG 2.2. */
 function luminance(rgb: Rgb) {
-  const [r, g, b] = rgb.map((value) => {
+  const [r, g, b] = mapRgb(rgb, (value) => {
     const part = value / 255;
     return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
-  }) as Rgb;
+  });
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 }
 export function contrast(one: string, other: string) {
-  const [low, high] = [luminance(toRgb(one)), luminance(toRgb(other))].sort((a, b) => a - b) as [number, number];
-  return (high + 0.05) / (low + 0.05);
+  const both = [luminance(toRgb(one)), luminance(toRgb(other))];
+  return (Math.max(...both) + 0.05) / (Math.min(...both) + 0.05);
 }
 
-const mix = (color: string, other: string, share: number) => {
-  const [from, to] = [toRgb(color), toRgb(other)];
-  return toHex(from.map((value, n) => value + (to[n]! - value) * share) as Rgb);
-};
+const mix = (color: string, other: string, share: number) =>
+  toHex(mapRgb(toRgb(color), (value, n) => value + (toRgb(other)[n] - value) * share));
 
 const textContrast = 4.5;
 const [black, white] = ['#000000', '#ffffff'];

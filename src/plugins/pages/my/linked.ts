@@ -24,11 +24,8 @@ export type LinkedBooking = Awaited<ReturnType<typeof loadLinkedBooking>>;
 export async function loadLinkedBooking(ctx: Ctx, bookingId: number) {
   const enrolments = await findEnrolments(ctx, eq(participants.bookingId, bookingId));
   const names = await loadNames(ctx, bookingId);
-  const terms = await loadCancellationTerms(
-    ctx,
-    ctx.db,
-    enrolments.map(({ id }) => id),
-  );
+  const ids = enrolments.map(({ id }) => id);
+  const terms = await loadCancellationTerms(ctx, ctx.db, ids);
   const places = enrolments.reverse().map((enrolment): LinkedPlace => {
     const { name, heldFor } = names.get(enrolment.id)!;
     const mayBeNamed = heldFor === 'name' && !enrolment.isOver && enrolment.dateStatusId !== canceled;

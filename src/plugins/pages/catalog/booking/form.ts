@@ -6,6 +6,7 @@ import { readField } from '../../forms.ts';
 import { defaultFields } from '../../../../domains/school/catalog-settings/schema.ts';
 import type { CatalogDate } from '../dates/model.ts';
 import { formLimits } from './limits.ts';
+import { itemAt } from '../../../../core/errors.ts';
 
 export const personFields = ['firstname', 'lastname', 'email', ...catalogFields] as const;
 export type PersonField = (typeof personFields)[number];
@@ -99,10 +100,10 @@ export const toFieldUses = (fields: Partial<FieldUses>): FieldUses => ({ ...defa
 const orNone = (text: string) => (text.trim() === '' ? undefined : text);
 
 /** The first participant pays unless the form names somebody. */
-export function toBooker({ persons: [first], payer }: BookingForm) {
-  const { booker_name, booker_email, booker_phone } = payer;
+export function toBooker({ persons, payer: { booker_name, booker_email, booker_phone } }: BookingForm) {
+  const first = itemAt(persons);
   const isNamed = [booker_name, booker_email].some((text) => text.trim() !== '');
-  const own = { name: `${first!.firstname} ${first!.lastname}`, email: first!.email, phone: first!.phone };
+  const own = { name: `${first.firstname} ${first.lastname}`, email: first.email, phone: first.phone };
   return {
     booker_name: orNone(isNamed ? booker_name : own.name),
     booker_email: orNone(isNamed ? booker_email : own.email),
