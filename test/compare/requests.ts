@@ -6,7 +6,7 @@ import { createGenerator, type Pool } from '../reliability/support/requests.ts';
 import * as bodies from '../support/dialects.ts';
 import { listExampleRequests } from '../support/example-requests.ts';
 import { dereference } from '../support/openapi.ts';
-import { documentedParameter, includeParameter, parametersFor, sampleValues } from '../support/query-parameters.ts';
+import { parameterOf } from '../support/query-parameters.ts';
 import { toRequest, type Operation as Documented, type Paths } from '../support/record-examples.ts';
 import { webhookUrl, type Request, type Step } from './servers.ts';
 
@@ -39,8 +39,7 @@ const examples = listExampleRequests(operations.map((one) => ({ ...one, method: 
 const unknownId = 999_999_999;
 /** Items of the demo school. */
 const ids = { courses: [1, 2, 32, 39], dates: [1, 2, 76], users: [1, 2, 9], customers: [1, 2], tags: [1, 2] };
-const known = parametersFor({ ids: { ...ids, provider: 1, partner: 2 } });
-const ofChanges: Record<string, string> = { 'types[]': 'participant.created', types: 'course.created', since: '0' };
+const school = { ids: { ...ids, provider: 1, partner: 2 } };
 
 /** The path of an item of the demo school, or of another one. */
 function toPath({ operationId, template }: Listed, id?: number | string) {
@@ -61,12 +60,8 @@ const seed = 1;
 const [goodValues, badValues, combinations] = [2, 2, 4];
 
 const includesOf = ({ schema }: Parameter) => schema.anyOf![0]!.items!.enum as string[];
-function valuesOf(parameter: Parameter) {
-  const { name } = parameter;
-  if (name.startsWith('include') && parameter.schema.anyOf) return includeParameter(includesOf(parameter));
-  const documented = { example: ofChanges[name], ...parameter } as Parameters<typeof sampleValues>[0];
-  return known[name] ?? known[`${name}[]`] ?? documentedParameter(documented);
-}
+const valuesOf = (parameter: Parameter) =>
+  parameterOf(school, parameter.name === 'since' ? { ...parameter, example: '0' } : parameter);
 
 /** A parameter with valid and invalid values; others of the long list of invalid ones for the nth. */
 function listQueries(parameter: Parameter, n: number) {

@@ -14,10 +14,7 @@ type Ids = Record<
   number
 >;
 type FilterValues = { ids: Ids; values: Values; firstHours: Map<string, string> };
-type Parameter = Parameters<typeof sampleValues>[0] & {
-  deprecated?: boolean;
-  schema: { anyOf?: { items?: { enum?: string[] } }[] };
-};
+type Parameter = Parameters<typeof sampleValues>[0] & { deprecated?: boolean };
 type Document = { paths: Record<string, { get?: { parameters?: Parameter[] } }> };
 
 /** Ids and timestamps of the large provider, and parameter values by name. */
@@ -41,80 +38,62 @@ export async function collectFilterValues({ pool }: Database, providerId: number
     one(
       `select to_char(max(updated_at) - interval '1 ${span}', 'YYYY-MM-DD HH24:MI:SS') as value from orders where provider_id = $1`,
     );
-  const first = (table: string) =>
-    one(
-      `select to_char(coalesce(min(${withoutUpdates.includes(table) ? 'created_at' : 'updated_at'}), now()) + interval '1 hour', 'YYYY-MM-DD HH24:MI:SS') as value
-        from ${table} where provider_id = $1`,
+  // A table without rows has none.
+  const firstHours = new Map<string, string>();
+  for (const [table, column] of await findTimestamps(pool))
+    firstHours.set(
+      table,
+      await one(
+        `select to_char(min(${column}) + interval '1 hour', 'YYYY-MM-DD HH24:MI:SS') as value from ${table} where provider_id = $1`,
+      ),
     );
-  const firstHours = await Promise.all(
-    Object.entries(tables).map(async ([path, table]) => [path, await first(table)] as const),
-  );
   // The planner assumes that the last day's rows are spread evenly over all ids.
-  return { ids, values: valuesFor(ids, await last('hour'), await last('day')), firstHours: new Map(firstHours) };
+  return { ids, values: valuesFor(ids, await last('hour'), await last('day')), firstHours };
 }
 
-/** Time ranges per list; the first hour differs between tables. */
-const tables = {
-  '/v2/courses': 'courses',
-  '/v2/coursedates': 'course_dates',
-  '/v2/courses/{course_id}/coursedates': 'course_dates',
-  '/v2/batch/coursedates': 'course_dates',
-  '/v2/locations': 'locations',
-  '/v2/instructors': 'instructors',
-  '/v2/orders': 'orders',
-  '/v2/orders/products': 'products',
-  '/v2/payments': 'payments',
-  '/v2/participants': 'participants',
-  '/v2/mails': 'outbox',
-  '/v2/courses/{id}/interests': 'course_interests',
-  '/v2/customers': 'customers',
-  '/v2/vouchers': 'vouchers',
-  '/v2/customers/{id}/employees': 'course_users',
-  '/v2/course-users': 'course_users',
-};
+/** The tables of a provider, each with the column of the last change, or of the creation if rows do not change. */
+async function findTimestamps(pool: Database['pool']) {
+  const { rows } = await pool.query<{ name: string; column: string }>(
+    `select table_name as name, max(column_name) filter (where column_name <> 'provider_id') as column
+      from information_schema.columns where table_schema = 'public' and column_name in ('created_at', 'updated_at', 'provider_id')
+      group by 1 having 'provider_id' = any (array_agg(column_name::text)) and count(*) > 1`,
+  );
+  return rows.map(({ name, column }) => [name, column] as const);
+}
 
-/** Tables without `updated_at`. */
-const withoutUpdates = ['outbox', 'course_interests'];
+/** Last parts of paths that are not the name of a table. */
+const tableNames: Record<string, string> = {
+  coursedates: 'course_dates',
+  mails: 'outbox',
+  interests: 'course_interests',
+  employees: 'course_users',
+};
+const tableOf = (path: string) => {
+  const last = path.split('/').at(-1)!;
+  return tableNames[last] ?? last.replaceAll('-', '_');
+};
 
 const timestamps = ['created_at', 'updated_at', 'exported_at', 'paid_at'];
 
-/** Excludes resources without data. */
-function valuesFor({ course, date, customer, tag, otherTag, deep, ...ids }: Ids, hour: string, day: string): Values {
+/** What the document does not say: rows, texts and times of the data, and parameters that are left out. */
+function valuesFor({ course, tag, otherTag, deep, ...ids }: Ids, hour: string, day: string): Values {
+  const [email, first, last] = [['user17@company.example'], ['now'], ['2024-01-05']];
   return {
     ...{ limit: [75], page: [2, 20], since_id: [deep] },
     ...Object.fromEntries(timestamps.map((name) => [`${name}_min`, [hour, day, '2000-01-01']])),
-    ...{ start_date_at_min: ['now'], start_date_at_max: ['2024-01-05'] },
-    ...{ end_date_at_min: ['2027-12-27'], end_date_at_max: ['2024-01-05'] },
-    ...{ course_id: [course], course_ids: [course], coursedate_id: [date] },
-    ...{ customer_id: [customer], user_id: [course], tag_ids: [tag] },
-    ...{
-      status_id: [3],
-      has_participants: ['true', 'false'],
-      exported: ['true'],
-      uncredited: ['true'],
-      method: ['card'],
-      reversed: ['true', 'false'],
-    },
-    ...{ seats_status: ['open', 'fully_booked'], location_id: [ids.location], instructor_id: [ids.instructor] },
-    ...{
-      order_id: [ids.order],
-      booking_id: [ids.order],
-      campaign_id: [1],
-      participant_id: [ids.participant],
-      recipient: ['user17@company.example', 'hall@school.example'],
-      purpose: ['receipt'],
-      state: ['waiting', 'sent', 'failed'],
-      q: ['n', 'customer 17', 'course', 'ola 29', 'x'],
-    },
-    ...{ reference: ['K-17'], orgnr: ['917'], code: ['gift 17'], external_id: ['E-17'] },
-    ...{ order_direction: ['desc'], include_deleted: ['true'], user_data: ['true'], paginate: ['1'] },
+    ...{ start_date_at_min: first, start_date_at_max: last, end_date_at_min: ['2027-12-27'], end_date_at_max: last },
+    ...{ course_id: [course], course_ids: [course], coursedate_id: [ids.date], customer_id: [ids.customer] },
+    ...{ user_id: [course], tag_ids: [tag], location_id: [ids.location], instructor_id: [ids.instructor] },
+    ...{ order_id: [ids.order], booking_id: [ids.order], participant_id: [ids.participant] },
+    ...{ email, recipient: [...email, 'hall@school.example'], firstname: ['Ola'], lastname: ['Nordmann 12'] },
+    ...{ username: ['user12'], orgnr: ['917'], code: ['gift 17'], external_id: ['E-17'] },
+    ...{ purpose: ['receipt'], q: ['n', 'customer 17', 'course', 'ola 29', 'x'] },
     ...{ format: ['csv'], delimiter: [], spreadsheet: [] },
     ...{ description_language: ['en'], tag_match: [`all&tag_ids=${tag},${otherTag}`] },
     // A path parameter.
     id: [],
     // The school has no partners, and a cursor of the change feed is no value of a column.
     ...{ include_partners: [], partner_id: [], since: [], types: [] },
-    ...{ email: ['user17@company.example'], firstname: ['Ola'], lastname: ['Nordmann 12'], username: ['user12'] },
   };
 }
 
@@ -130,7 +109,7 @@ export function buildListUrls(app: App, { ids, values, firstHours }: FilterValue
   const document = dereference<Document>((app as unknown as { swagger(): object }).swagger());
   return Object.entries(document.paths).flatMap(([path, { get }]) => {
     if (!path.startsWith('/v2/') || !get?.parameters?.some(({ name }) => name === 'limit')) return [];
-    const firstHour = firstHours.get(path);
+    const firstHour = firstHours.get(tableOf(path));
     const valuesOf = (parameter: Parameter) => {
       const name = parameter.name.replace('[]', '');
       const isEnd = timestamps.some((timestamp) => name === `${timestamp}_max`);
@@ -139,9 +118,7 @@ export function buildListUrls(app: App, { ids, values, firstHours }: FilterValue
     const address = path.replace('{course_id}', String(ids.course)).replace('{id}', String(ids.customer));
     const parameters = get.parameters.filter(({ deprecated }) => deprecated !== true);
     const each = parameters.flatMap((parameter) => {
-      const { name, schema } = parameter;
-      const found = name === 'include[]' ? schema.anyOf![0]!.items!.enum! : valuesOf(parameter);
-      return found.map((value) => `${name}=${value}`);
+      return valuesOf(parameter).map((value) => `${parameter.name}=${value}`);
     });
     const always = required[path]?.(ids) ?? [];
     const all = ['', ...each, ...both(each), ...besideRange(each, values)];

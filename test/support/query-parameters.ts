@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import type { FieldSchema } from './sample-values.ts';
 import { timestampsFor, type VariedData } from './varied-data.ts';
 
 /** A query parameter's encoded value and its meaning. */
@@ -13,6 +14,14 @@ export type Parameter = {
   bad: string[];
 };
 type Kind = (name: string) => Omit<Parameter, 'role'>;
+
+/** A parameter as the OpenAPI document without references describes it. */
+type Documented = {
+  name: string;
+  schema: FieldSchema;
+  example?: unknown;
+};
+type Value = string | number;
 
 const unstorable = ['%00', 'a%00', '%EF%BF%BD', '%ff', 'K%E6re', '100%', '%ed%a0%80'];
 const noWords = ['x', '__proto__', 'constructor', '2026-02-30', '1e400', ...unstorable];
@@ -38,8 +47,6 @@ const single =
   });
 const number = (good: readonly number[], bad: string[] = []) =>
   single(good, [...noNumbers, '%205', ...noWords, ...bad]);
-const id = (good: readonly number[]) => number(good, ['0', '1,2']);
-const choice = (words: readonly string[]) => single(words, [...noWords, '1', words.join(',')]);
 
 const flags = { '1': true, TRUE: true, yes: true, '0': false, Off: false };
 const flag: Kind = (name) => ({
@@ -61,7 +68,6 @@ const list =
       .map(([value, spell]) => ({ name, text: spell(name, value), value })),
     bad: bad.flatMap((one, n) => [`${name}=${one}`, spellings[n % 4]!(name, [values[0], one])]),
   });
-const ids = (good: readonly number[]) => list(good, ['0', ...noNumbers, ...noWords]);
 
 const zones = { Z: 0, '+01:00': 60, '+05:30': 330, '-01:30': -90 };
 const noMoments = ['2026-13-01', '0000-01-01', '10000-01-01', '2026-01-01T25:00:00Z', '2026-01-01T00:00:00%2B15:00']
@@ -89,93 +95,88 @@ const momentOrNow = single([...starts, '2020-01-10'], noMoments);
 const tooLong = 'x'.repeat(256);
 const keyword = (good: string[]) => single(good, [...unstorable, tooLong]);
 
-const ranges = (kind: Kind, ...names: string[]) =>
-  Object.fromEntries(names.flatMap((name) => [`${name}_min`, `${name}_max`]).map((name) => [name, kind]));
 const unknown = 999_999_999;
 
-/** Parameters of the lists by their names in the OpenAPI document, with a school's ids. */
-export function parametersFor({ ids: own }: Pick<VariedData, 'ids'>): Record<string, Parameter> {
-  const filters: Record<string, Kind> = {
-    since_id: number([0, ...own.courses, ...own.dates, ...own.users, 2 ** 53 - 1]),
-    ...ranges(moment, 'created_at', 'updated_at', 'exported_at', 'paid_at'),
-    ...ranges(momentOrNow, 'start_date_at', 'end_date_at'),
-    course_id: id([...own.courses, unknown]),
-    'course_id[]': ids([...own.courses, unknown]),
-    coursedate_id: id([...own.dates, unknown]),
-    customer_id: id([...own.customers, unknown]),
-    user_id: id([...own.users, unknown]),
-    'tag_ids[]': ids(own.tags),
-    status_id: number([1, 2, 3, 4], ['0', '5', '1,2']),
-    'status_id[]': list([1, 4, 7], ['0', '5', '1,9']),
-    'seats_status[]': list(['open', 'waiting_list', 'fully_booked'], ['full', 'open,full', 'OPEN']),
-    ...Object.fromEntries(
-      ['location_id', 'instructor_id', 'order_id', 'booking_id', 'campaign_id', 'participant_id'].map((name) => [
-        name,
-        id([1, 2, unknown]),
-      ]),
-    ),
-    has_participants: flag,
-    email: keyword(['person1@PEOPLE.example', ' Person3@people.example ', 'person', 'nobody@x.example']),
-    recipient: keyword(['person1@PEOPLE.example', ' Person3@people.example ', 'hall@x.example', 'nobody@x.example']),
-    code: keyword(['gift 1', 'GIFT 6', 'Gift 7', 'gift']),
-    firstname: keyword(['ÅS', 'åse', 'K', '%', 'x']),
-    lastname: keyword(['n', 'NORD', 'nilsen 50%', 'nilsen 5_', '_']),
-  };
-  const settings: Record<string, Kind> = {
-    ...{ include_deleted: flag, include_partners: flag, exported: flag, user_data: flag },
-    partner_id: id([own.provider, own.partner]),
-    description_language: choice(['en', 'no', 'sv-SE']),
-    tag_match: choice(['any', 'all']),
-    order_direction: choice(['asc', 'desc']),
+/** Rows of a school, and texts that its rows have; a list of ids has a name without brackets. */
+const valuesOf = ({ courses, dates, users, customers, tags, provider, partner }: VariedData['ids']) =>
+  ({
+    since_id: [0, ...courses, ...dates, ...users, 2 ** 53 - 1],
+    ...{ course_id: [...courses, unknown], coursedate_id: [...dates, unknown] },
+    ...{ customer_id: [...customers, unknown], user_id: [...users, unknown] },
+    ...{ tag_ids: tags, course_ids: courses, partner_id: [provider, partner] },
+    email: ['person1@PEOPLE.example', ' Person3@people.example ', 'person', 'nobody@x.example'],
+    recipient: ['person1@PEOPLE.example', ' Person3@people.example ', 'hall@x.example', 'nobody@x.example'],
+    code: ['gift 1', 'GIFT 6', 'Gift 7', 'gift'],
+    firstname: ['ÅS', 'åse', 'K', '%', 'x'],
+    lastname: ['n', 'NORD', 'nilsen 50%', 'nilsen 5_', '_'],
+    username: ['user', 'USER-', 'user-3'],
     // Those as CSV have a test of their own.
-    format: single(['json'], [...noWords, 'xlsx', 'JSON']),
-    delimiter: choice(['comma', 'semicolon']),
-    spreadsheet: flag,
-    username: keyword(['user', 'USER-', 'user-3']),
-    'course_ids[]': ids(own.courses),
-  };
-  const paging: Record<string, Kind> = {
-    limit: number([1, 2, 3, 5, 8, 250, 251, 10_000], ['0']),
-    page: number([1, 1, 2, 3, 4, 2_147_483_647], ['0', '2147483648']),
-    paginate: flag,
-  };
-  const named = (role: Parameter['role'], kinds: Record<string, Kind>) =>
-    Object.entries(kinds).map(([name, kind]) => [name, { role, ...kind(name.replace('[]', '')) }] as const);
-  return Object.fromEntries([...named('filter', filters), ...named('setting', settings), ...named('paging', paging)]);
-}
+    format: ['json'],
+    limit: [1, 2, 3, 5, 8, 250, 251, 10_000],
+    page: [1, 1, 2, 3, 4, 2_147_483_647],
+  }) as Record<string, Value[] | undefined>;
 
-/** A parameter as the OpenAPI document describes it. */
-type Documented = {
-  name: string;
-  schema: { type?: string; enum?: (string | number)[]; minimum?: number };
-  example?: unknown;
+const settings = [
+  'include_deleted',
+  'include_partners',
+  'exported',
+  'user_data',
+  'partner_id',
+  'description_language',
+].concat(['tag_match', 'order_by', 'order_direction', 'format', 'delimiter', 'spreadsheet', 'username', 'course_ids']);
+const paging = ['limit', 'page', 'paginate'];
+const roleOf = (name: string): Parameter['role'] => {
+  if (name === 'include') return name;
+  return settings.includes(name) ? 'setting' : paging.includes(name) ? 'paging' : 'filter';
 };
 
+/** The array of a parameter that may also be sent as a text with commas. */
+const itemsOf = ({ anyOf = [] }: FieldSchema) => anyOf.find(({ items }) => items)?.items;
+
+/** The first numbers that are none of a choice. */
+const noChoices = (values: number[]) =>
+  Array.from({ length: Math.max(...values) + 2 }, (_, n) => n)
+    .filter((n) => !values.includes(n))
+    .map(String);
+
 /**
- * The values of a documented parameter: those of its type, or its examples, which stand beside the filter. A number and
- * a text need none: the reference sends the examples of a list with its first request.
+ * The values of a documented parameter: those of its type, without the default of a flag, or its examples, which stand
+ * beside the filter. A number and a text need none: the reference sends the examples of a list with its first request.
  */
-export function sampleValues({ name, schema, example }: Documented): (string | number)[] {
-  const { type, minimum = 0 } = schema;
+export function sampleValues({ name, schema, example }: Documented): Value[] {
+  const { type, minimum = 0, enum: words } = itemsOf(schema) ?? schema;
+  const choices = type === 'boolean' ? [true, false].filter((one) => one !== schema.default) : words;
   const fallback = type === 'integer' ? [minimum, minimum + 1] : type === 'string' ? ['an', 'K-17'] : [];
-  const values =
-    type === 'boolean' ? ['true', 'false'] : (schema.enum ?? ([example ?? fallback].flat() as (string | number)[]));
+  const values = choices ?? [example ?? fallback].flat();
   if (values.length === 0) throw new Error(`${name} has neither values here nor an example in the document`);
-  return values;
+  return values.map((one) => (typeof one === 'boolean' ? String(one) : one)) as Value[];
 }
 
-/** A filter or an order that has no values of its own here. */
-export function documentedParameter(documented: Documented): Parameter {
-  const { name, schema } = documented;
-  const values = sampleValues(documented);
-  const isNumber = schema.type === 'integer';
-  const ofText = schema.enum ? choice(values as string[]) : keyword(values as string[]);
-  const kind = schema.type === 'boolean' ? flag : isNumber ? number(values as number[]) : ofText;
-  return { role: name === 'order_by' ? 'setting' : 'filter', ...kind(name) };
+/** The kind that the schema says, with values of its own for what it does not say. */
+function kindOf(documented: Documented, own: Value[] | undefined): Kind {
+  const { schema } = documented;
+  const items = itemsOf(schema);
+  const { type, enum: choices, minimum = 0, maximum, pattern } = items ?? schema;
+  if (type === 'boolean') return flag;
+  if (pattern?.includes('now')) return momentOrNow;
+  if (pattern?.includes('\\d{4}')) return moment;
+  const values = own ?? (choices as Value[] | undefined);
+  if (type === 'integer') {
+    const numbers = values as number[] | undefined;
+    const outside = choices ? noChoices(choices as number[]) : minimum > 0 ? ['0'] : [];
+    if (items) return list(numbers ?? [minimum, unknown], [...outside, ...noNumbers, ...noWords]);
+    const above = maximum === undefined ? [] : [String(maximum + 1)];
+    return number(numbers ?? [...(sampleValues(documented) as number[]), unknown], [...outside, ...above, '1,2']);
+  }
+  if (!choices) return keyword((values ?? sampleValues(documented)) as string[]);
+  const words = values as string[];
+  return items
+    ? list(words, ['x', `${words[0]!}.x`, words[0]!.toUpperCase(), ...noWords])
+    : single(words, [...noWords, words[0]!.toUpperCase(), '1', choices.join(',')]);
 }
 
-/** `include[]` with these names. */
-export const includeParameter = (paths: string[]): Parameter => ({
-  role: 'include',
-  ...list(paths, ['x', `${paths[0]!}.x`, paths[0]!.toUpperCase(), ...noWords])('include'),
-});
+/** A parameter of the OpenAPI document, with a school's ids. */
+export function parameterOf({ ids }: Pick<VariedData, 'ids'>, documented: Documented): Parameter {
+  const name = documented.name.replace('[]', '');
+  return { role: roleOf(name), ...kindOf(documented, valuesOf(ids)[name])(name) };
+}

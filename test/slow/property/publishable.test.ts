@@ -10,7 +10,7 @@ import {
   revealsSecret,
   secret,
 } from '../../support/public-catalog.ts';
-import { parametersFor } from '../../support/query-parameters.ts';
+import { parameterOf } from '../../support/query-parameters.ts';
 import { openTestAppForFile } from '../../support/test-app.ts';
 
 const testApp = await openTestAppForFile();
@@ -18,7 +18,6 @@ const { me, ids } = await createPublicCatalog(testApp);
 const foreign = await createPublicCatalog(testApp);
 const key = await withProfile(testApp, me, 'publishable', { origins: ['https://a.example'] });
 
-const parameters = parametersFor({ ids });
 const pool = (own: number[], other: number[]) =>
   fc.constantFrom(...own, ...own, ...other.slice(0, 2), 999_999_999, 0, 'x', '%00');
 const pathIds = {
@@ -49,8 +48,11 @@ const headers = fc.record(
 const requests = getEndpoints(testApp)
   .filter(({ method }) => method === 'GET')
   .map((endpoint) => {
-    const names = (endpoint.operation.parameters ?? []).filter((one) => one.in === 'query').map(({ name }) => name);
-    const known = names.flatMap((name) => (parameters[name] ? [parameters[name].good.map(({ text }) => text)] : []));
+    const parameters = (endpoint.operation.parameters ?? []).filter((one) => one.in === 'query');
+    const names = parameters.map(({ name }) => name);
+    const known = parameters
+      .filter(({ name }) => name !== 'include[]')
+      .map((one) => parameterOf({ ids }, one).good.map(({ text }) => text));
     const flags = names.flatMap((name) => (/\[\]$/.test(name) ? [] : [fc.constantFrom(`${name}=1`, `${name}[]=true`)]));
     const anyParameter = fc.oneof(fc.constant('unknown=1'), ...known, ...flags);
     const includes = includeNames(endpoint);

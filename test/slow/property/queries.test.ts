@@ -3,15 +3,9 @@ import formats from 'ajv-formats';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { fieldErrors } from '../../support/request-bodies.ts';
-import { getEndpoints, includeNames, hasParameter, type Endpoint } from '../../support/isolation.ts';
+import { getEndpoints, hasParameter, type Endpoint } from '../../support/isolation.ts';
 import { runs } from '../../support/property-runs.ts';
-import {
-  documentedParameter,
-  includeParameter,
-  parametersFor,
-  type QueryParameter,
-  type Parameter,
-} from '../../support/query-parameters.ts';
+import { parameterOf, type QueryParameter, type Parameter } from '../../support/query-parameters.ts';
 import { createVariedData, timestampsFor } from '../../support/varied-data.ts';
 import { sharedTestApp } from '../../support/test-app.ts';
 
@@ -21,7 +15,6 @@ const { me } = school;
 for (const { id } of (await me.get('/v2/orders?limit=20')).json<{ id: number }[]>())
   await me.post(`/v2/orders/${id}/payments`, { amount: 0.01 });
 const numRuns = runs(0.2);
-const known = parametersFor(school);
 
 const reads = getEndpoints(testApp).filter(({ method }) => method === 'GET');
 // The change feed is not a list of items: its page follows a cursor.
@@ -40,12 +33,7 @@ const namesOf = ({ operation }: Endpoint) =>
 const parametersOf = (endpoint: Endpoint) =>
   (endpoint.operation.parameters ?? [])
     .filter((one) => one.in === 'query')
-    .map((one): [string, Parameter] => [
-      one.name.replace('[]', ''),
-      one.name === 'include[]'
-        ? includeParameter(includeNames(endpoint))
-        : (known[one.name] ?? documentedParameter(one as Parameters<typeof documentedParameter>[0])),
-    ]);
+    .map((one): [string, Parameter] => [one.name.replace('[]', ''), parameterOf(school, one)]);
 
 /** True for the order in which `since_id` continues a list. */
 const isById = (settings: QueryParameter[]) =>
