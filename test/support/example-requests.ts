@@ -4,6 +4,7 @@ export type Responses = Record<string, any>;
 
 export type ExampleRequest = {
   operationId: string;
+  /** By default that of the item which the POST to its list has created. */
   path?: Values | ((responses: Responses) => Values);
   query?: string | ((responses: Responses) => string);
   /** Replaces the documented example of the body. */
@@ -13,7 +14,6 @@ export type ExampleRequest = {
 const course = { id: 1 };
 const date = { course_id: 39, id: 76 };
 const employee = 9;
-const webhook = ({ createWebhook }: Responses) => ({ id: createWebhook.id });
 
 const firstMail = ({ listMails }: Responses) => ({ id: listMails[0].id });
 
@@ -80,7 +80,7 @@ const writes: ExampleRequest[] = [
   { operationId: 'updateCatalogSettings' },
   { operationId: 'createCourse' },
   // The older interface creates a course of the same title.
-  { operationId: 'deleteCourse', path: ({ createCourse }) => ({ id: createCourse.course_id }) },
+  { operationId: 'deleteCourse' },
   { operationId: 'createLegacyCourse' },
   { operationId: 'updateCourse', path: course },
   { operationId: 'createCourseDate', path: { course_id: 1 } },
@@ -123,19 +123,19 @@ const writes: ExampleRequest[] = [
   { operationId: 'createTag' },
   { operationId: 'createTag' },
   { operationId: 'createCampaign' },
-  { operationId: 'updateCampaign', path: ({ createCampaign }) => ({ id: createCampaign.id }) },
-  { operationId: 'archiveCampaign', path: ({ createCampaign }) => ({ id: createCampaign.id }) },
+  { operationId: 'updateCampaign' },
+  { operationId: 'archiveCampaign' },
   { operationId: 'createVoucher' },
-  { operationId: 'updateVoucher', path: ({ createVoucher }) => ({ id: createVoucher.id }) },
-  { operationId: 'archiveVoucher', path: ({ createVoucher }) => ({ id: createVoucher.id }) },
-  { operationId: 'updateTag', path: ({ createTag }) => ({ id: createTag.id }) },
-  { operationId: 'deleteTag', path: ({ createTag }) => ({ id: createTag.id }) },
+  { operationId: 'updateVoucher' },
+  { operationId: 'archiveVoucher' },
+  { operationId: 'updateTag' },
+  { operationId: 'deleteTag' },
   { operationId: 'createCustomer' },
   { operationId: 'updateCustomer', path: { id: 1 } },
   { operationId: 'createCourseUser' },
   // A second request finds the person.
   { operationId: 'createCourseUser' },
-  { operationId: 'updateCourseUser', path: ({ createCourseUser }) => ({ id: createCourseUser.id }) },
+  { operationId: 'updateCourseUser' },
   { operationId: 'eraseCourseUser', path: { id: employee } },
   { operationId: 'mergeCourseUser', path: { id: employee } },
   { operationId: 'mergeCustomer', path: { id: 2 }, body: { into: 1, dry_run: true } },
@@ -144,15 +144,15 @@ const writes: ExampleRequest[] = [
   // A second request finds the person.
   { operationId: 'createAdminUser' },
   { operationId: 'createAdminUser' },
-  { operationId: 'detachAdminUser', path: ({ createAdminUser }) => ({ id: createAdminUser.id }) },
+  { operationId: 'detachAdminUser' },
   { operationId: 'createWebhook' },
-  { operationId: 'updateWebhook', path: webhook },
-  { operationId: 'rotateWebhookSecret', path: webhook },
-  { operationId: 'testWebhook', path: webhook },
+  { operationId: 'updateWebhook' },
+  { operationId: 'rotateWebhookSecret' },
+  { operationId: 'testWebhook' },
   { operationId: 'listWebhooks' },
-  { operationId: 'getWebhook', path: webhook },
-  { operationId: 'listWebhookDeliveries', path: webhook },
-  { operationId: 'deleteWebhook', path: webhook },
+  { operationId: 'getWebhook' },
+  { operationId: 'listWebhookDeliveries' },
+  { operationId: 'deleteWebhook' },
 ];
 
 const readsAfterWrites: ExampleRequest[] = [
@@ -160,14 +160,13 @@ const readsAfterWrites: ExampleRequest[] = [
 ];
 
 /**
- * Requests to every operation, in an order in which a new demo school accepts all of them. Of those not named here, writes
- * are sent before reads.
+ * Requests to every operation, in an order in which a new demo school accepts all of them. Of those not named here,
+ * items are created and changed before they are read, and deleted last.
  */
 export function listExampleRequests(operations: { operationId: string; method: string }[]): ExampleRequest[] {
   const named = new Set([...reads, ...writes].map(({ operationId }) => operationId));
-  const others = operations.filter(({ operationId }) => !named.has(operationId));
-  const [otherReads, otherWrites] = [true, false].map((isRead) =>
-    others.filter(({ method }) => (method === 'get') === isRead).map(({ operationId }) => ({ operationId })),
+  const others = ['post', 'put', 'get', 'delete'].flatMap((method) =>
+    operations.filter((one) => one.method === method && !named.has(one.operationId)),
   );
-  return [...reads, ...writes, ...otherWrites!, ...otherReads!, ...readsAfterWrites];
+  return [...reads, ...writes, ...others.map(({ operationId }) => ({ operationId })), ...readsAfterWrites];
 }

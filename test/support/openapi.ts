@@ -92,3 +92,12 @@ export function findInlineObjects(document: object): string[] {
   });
   return pointers.filter(isInline);
 }
+
+/** The path of the list that has the item of a path: `/v2/orders` of `/v2/orders/{id}/payments`. */
+export const itemsPath = (path: string) => path.split('/{')[0]!;
+
+/** The id in the response to a write. */
+export function idOf(body: unknown): number {
+  const { id, coursedate_id, course_id, customer_id } = body as Record<string, number | string>;
+  return Number(id ?? coursedate_id ?? course_id ?? customer_id);
+}

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { format, resolveConfig } from 'prettier';
 import { listExampleRequests, type ExampleRequest, type Responses } from './example-requests.ts';
+import { idOf, itemsPath } from './openapi.ts';
 import { send, type TestApp } from './test-app.ts';
 
 type Body = { content: Record<string, { example?: object }> };
@@ -42,14 +43,17 @@ const sendMails = `update outbox set attempts = 1, created_at = created_at - int
 type Sent = Operation & { template: string; method: string };
 
 export function toRequest(
-  { operationId, path = {}, query, body }: ExampleRequest,
+  { operationId, path, query, body }: ExampleRequest,
   operations: Sent[],
   responses: Responses,
 ) {
   const found = operations.find((one) => one.operationId === operationId);
   if (!found) throw new Error(`There is no operation ${operationId}`);
   const { template, method, requestBody } = found;
-  const values = typeof path === 'function' ? path(responses) : path;
+  const isCreate = (one: Sent) => one.method.toLowerCase() === 'post' && one.template === itemsPath(template);
+  const createdId = () => idOf(responses[operations.find(isCreate)!.operationId]);
+  const given = typeof path === 'function' ? path(responses) : path;
+  const values = given ?? (template.includes('{') ? { id: createdId() } : {});
   const queryText = typeof query === 'function' ? query(responses) : query;
   const url = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(values[name]));
   const documented = requestBody?.content['application/json']?.example ?? {};

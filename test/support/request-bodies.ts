@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { encodeBody, contentTypeHeader, type Dialect, type Fields } from './dialects.ts';
-import { dereference } from './openapi.ts';
+import { dereference, idOf } from './openapi.ts';
 import { createOrder } from './orders.ts';
 import { isServed } from './plugin-list.ts';
 import { sampleValue, type FieldSchema } from './sample-values.ts';
@@ -124,14 +124,10 @@ const readCourse: WriteEndpoint['read'] = async (provider, response) => {
 };
 const readSchool = async (provider: Provider, key = provider.apiKey) =>
   (await provider.get('/v2/schools', { 'x-api-key': key })).json<{ school: Fields }>().school;
-const idOf = (response: TestResponse) => {
-  const { id, course_id, customer_id } = response.json<Record<string, number>>();
-  return id ?? course_id ?? customer_id;
-};
 const readById =
   (url: string): WriteEndpoint['read'] =>
   async (provider, response) =>
-    (await provider.get(`${url}/${idOf(response)}`)).json<Fields>();
+    (await provider.get(`${url}/${idOf(response.json())}`)).json<Fields>();
 const readListed =
   (url: string): WriteEndpoint['read'] =>
   async (provider, response) => {
@@ -180,7 +176,7 @@ function oncePerProvider(make: (provider: Provider) => Promise<string>) {
 }
 /** Path of the item that a write created. */
 const itemPath = (url: string, fields: Fields) =>
-  oncePerProvider(async (provider) => `${url}/${idOf(await provider.post(url, fields))}`);
+  oncePerProvider(async (provider) => `${url}/${idOf((await provider.post(url, fields)).json())}`);
 const datesUrl = oncePerProvider(
   async (provider) => `/v2/courses/${await provider.course({ title: 'Dated' })}/coursedates`,
 );

@@ -13,17 +13,16 @@ import { CourseType, PublishingPlatform } from '../../../src/domains/courses/cou
 import { customerStatuses, customerTypes } from '../../../src/domains/people/customers/schema.ts';
 import { entrySources, paidStates } from '../../../src/domains/participants/participants/schema.ts';
 import { participantStatuses } from '../../../src/core/reference/participant-statuses.ts';
-import { addDate } from '../../support/dates.ts';
 import { keyedWrites } from '../../support/keyed-writes.ts';
-import { findWriteEndpoint, newEmail } from '../../support/request-bodies.ts';
-import { createBookableDate, bookOrFail, createVoucher } from '../../support/booking.ts';
-import { createSentMail } from '../../support/mail.ts';
+import { findWriteEndpoint } from '../../support/request-bodies.ts';
+import { createVoucher } from '../../support/booking.ts';
 import { toCompactJson } from '../../support/compact-json.ts';
 import * as documented from '../../support/document.ts';
 import * as booking from '../../support/documents/booking.ts';
 import * as dates from '../../support/documents/dates.ts';
 import * as people from '../../support/documents/people.ts';
-import { createCampaign, createOrder, write } from '../../support/orders.ts';
+import { createCampaign } from '../../support/orders.ts';
+import { createIds, fillIds } from '../../support/path-items.ts';
 import { dereference, findRepeatedSchemas } from '../../support/openapi.ts';
 import { send, sharedTestApp, type Provider } from '../../support/test-app.ts';
 
@@ -543,64 +542,9 @@ const lookUp: Record<string, (me: Provider) => Promise<string>> = {
   '/v2/vouchers/validate/{code}': async (me) =>
     `/v2/vouchers/validate/${(await createVoucher(me, { amount: '100', expiresAt: '2030-01-01' })).code}`,
 };
-async function createPayment(me: Provider) {
-  const { orderId } = await createOrder(me, { courseId: await me.course() });
-  return (await me.post(`/v2/orders/${orderId}/payments`, {})).json<{ id: number; order_id: number }>();
-}
 
 /** A path that refers to the provider's rows. */
-async function pathFor(me: Provider, path: string) {
-  if (path.endsWith('{payment_id}')) {
-    const { order_id, id } = await createPayment(me);
-    return `/v2/orders/${order_id}/payments/${id}`;
-  }
-  if (!path.includes('{course_id}')) return path.replace('{id}', String(await idFor(me, path)));
-  const courseId = await me.course();
-  return path.replace('{course_id}', String(courseId)).replace('{id}', String(await addDate(me, courseId)));
-}
-
-/** Id of one of the provider's rows for a path. */
-async function idFor(me: Provider, path: string) {
-  if (!path.includes('{id}')) return '';
-  if (path === '/v2/coursedates/{id}/attendance') return addDate(me, await me.course());
-  if (path.startsWith('/v2/orders/')) return (await createOrder(me, { courseId: await me.course() })).orderId;
-  if (path === '/v2/payments/{id}') return (await createPayment(me)).id;
-  if (path.startsWith('/v2/courses/{id}')) return me.course();
-  if (path === '/v2/campaigns/{id}') return createCampaign(me);
-  if (path === '/v2/vouchers/{id}') return (await createVoucher(me, { amount: '100' })).id;
-  if (path.startsWith('/v2/mails/')) return createSentMail(me);
-  if (path.startsWith('/v2/webhooks/'))
-    return (await me.post('/v2/webhooks', { url: 'https://hooks.example/' })).json<{ id: number }>().id;
-  if (path === '/v2/admin-users/{id}') {
-    const names = { role_ids: [1], firstname: 'A', lastname: 'B' };
-    // The last administrator cannot be detached.
-    await me.post('/v2/admin-users', { ...names, email: newEmail() });
-    return (await me.post('/v2/admin-users', { ...names, email: newEmail() })).json<{ id: number }>().id;
-  }
-  if (/^\/v2\/(booking|participants)\/\{id\}/.test(path)) {
-    const booker = { booker_email: 'ola@people.example' };
-    const { booking_id, participants } = await bookOrFail(me, (await createBookableDate(me)).dateId, booker);
-    return path.startsWith('/v2/booking') ? booking_id : participants[0]!.id;
-  }
-  const insert: Record<string, (at: string) => string> = {
-    '/v2/course-users/{id}': (at) =>
-      `insert into course_users (provider_id, username, lastname, created_at, updated_at) values (${me.id}, 'u', 'Nordmann', '${at}', '${at}') returning id`,
-    '/v2/instructors/{id}': (at) =>
-      `insert into instructors (provider_id, firstname, lastname, created_at, updated_at) values (${me.id}, 'Kari', 'Nordmann', '${at}', '${at}') returning id`,
-    '/v2/customers/{id}': (at) =>
-      `insert into customers (provider_id, title, created_at, updated_at) values (${me.id}, 'C', '${at}', '${at}') returning id`,
-    '/v2/course-tags/{id}': (at) =>
-      `insert into tags (provider_id, title, created_at, updated_at) values (${me.id}, 'T', '${at}', '${at}') returning id`,
-    '/v2/locations/{id}': (at) =>
-      `insert into locations (provider_id, title, created_at, updated_at) values (${me.id}, 'L', '${at}', '${at}') returning id`,
-  };
-  return write(
-    me,
-    async (tx, at) =>
-      (await tx.execute<{ id: number }>(insert[path.replace(/\/(employees|erase|export|merge)$/, '')]!(at))).rows[0]!
-        .id,
-  );
-}
+const pathFor = async (me: Provider, path: string) => fillIds(path, await createIds(me, path));
 
 describe('request schemas', () => {
   type Input = Schema & { anyOf?: Schema[]; enum?: string[]; minLength?: number; format?: string; pattern?: string };
