@@ -61,7 +61,7 @@ const sent = texts
 
 test('the texts that are composed of others are known', () => {
   expect(composed).toEqual([
-    'core/booking-errors.ts: unique[0]!.message',
+    'core/booking-errors.ts: itemAt(unique).message',
     'core/errors.ts: `${item} not found`',
     'core/errors.ts: item',
     'core/errors.ts: message',
