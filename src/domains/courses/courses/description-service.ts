@@ -1,6 +1,7 @@
-import { eq, inArray, sql } from 'drizzle-orm';
+import { eq, sql } from 'drizzle-orm';
 import type { AnyPgColumn } from 'drizzle-orm/pg-core';
 import type { Ctx } from '../../../database/context.ts';
+import { hasAnyId } from '../../../database/tables/columns.ts';
 import { courses, courseTranslations } from '../../../database/tables/courses.ts';
 import { sameTenant, tenantWhere } from '../../../lists/tenant-scope.ts';
 import { sanitizeCached } from '../../../core/sanitize-html.ts';
@@ -54,7 +55,7 @@ export async function loadSummaries(ctx: Ctx, courseIds: number[]): Promise<Map<
     .select({ id: courses.id, html: sql<string>`left(coalesce(nullif(${lead}, ''), ${description}), 2000)` })
     .from(courses)
     .leftJoin(courseTranslations, isTranslation(ctx))
-    .where(tenantWhere(ctx, courses, inArray(courses.id, courseIds)));
+    .where(tenantWhere(ctx, courses, hasAnyId(courses.id, courseIds)));
   const summaries = new Map<number, string>();
   for (const { id, html } of found) summaries.set(id, await sanitizeCached(html));
   return summaries;

@@ -1,7 +1,8 @@
-import { and, eq, getTableColumns, inArray, isNotNull, isNull, ne, sql, type SQL, type SQLWrapper } from 'drizzle-orm';
+import { and, eq, getTableColumns, inArray, isNotNull, isNull, ne, sql, type SQL } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { Ctx, WriteCtx } from '../../../database/context.ts';
 import { Problem } from '../../../core/errors.ts';
+import { hasAnyId } from '../../../database/tables/columns.ts';
 import { gatheringInstructors, gatherings } from '../../../database/tables/coursedates.ts';
 import { attendances, participants } from '../../../database/tables/participants.ts';
 import { instructors, locations } from '../../../database/tables/places.ts';
@@ -106,7 +107,7 @@ async function replaceGatherings(w: WriteCtx, date: OwnerDate, input: GatheringF
 
 async function dropGatherings(w: WriteCtx, date: OwnerDate, dropped: StoredGathering[]) {
   const ids = dropped.map(({ id }) => id);
-  const isDropped = matchDate(w, date.id, inArray(gatherings.id, ids));
+  const isDropped = matchDate(w, date.id, hasAnyId(gatherings.id, ids));
   if (dropped.some(({ isMarked }) => isMarked)) {
     const message = 'Field(s) not valid: gatherings: attendance of one that is left out is registered';
     throw Problem.coded('attendance_registered', message, { notValid: ['gatherings'] });
@@ -116,14 +117,12 @@ async function dropGatherings(w: WriteCtx, date: OwnerDate, dropped: StoredGathe
     or exists (select from ${participants} where ${isBooked}))`;
   await w.tx.update(gatherings).set({ deletedAt: w.now, updatedAt: w.now }).where(and(isDropped, stays));
   const deleted = w.tx.select({ id: gatherings.id }).from(gatherings).where(isDropped);
-  await unlinkInstructors(w, deleted);
+  await unlinkInstructors(w, inArray(gatheringInstructors.gatheringId, deleted));
   await w.tx.delete(gatherings).where(isDropped);
 }
 
-const unlinkInstructors = (w: WriteCtx, ids: number[] | SQLWrapper) =>
-  w.tx
-    .delete(gatheringInstructors)
-    .where(tenantWhere(w, gatheringInstructors, inArray(gatheringInstructors.gatheringId, ids)));
+const unlinkInstructors = (w: WriteCtx, isUnlinked: SQL) =>
+  w.tx.delete(gatheringInstructors).where(tenantWhere(w, gatheringInstructors, isUnlinked));
 
 /** Writes the members of those that differ; what is not sent is empty. True if any does. */
 async function updateMatched(w: WriteCtx, matches: Matches) {
@@ -132,7 +131,7 @@ async function updateMatched(w: WriteCtx, matches: Matches) {
   const links = await w.tx
     .select()
     .from(gatheringInstructors)
-    .where(tenantWhere(w, gatheringInstructors, inArray(gatheringInstructors.gatheringId, ids)));
+    .where(tenantWhere(w, gatheringInstructors, hasAnyId(gatheringInstructors.gatheringId, ids)));
   const changed = [...matches].filter(([one, row]) => {
     const taught = links.flatMap((link) => (link.gatheringId === row.id ? link.instructorId : []));
     return toKey(toColumns(one), one.instructors) !== toKey(row, taught);
@@ -144,7 +143,7 @@ async function updateMatched(w: WriteCtx, matches: Matches) {
       .where(tenantWhere(w, gatherings, eq(gatherings.id, id)));
   if (changed.length === 0) return false;
   const changedIds = changed.map(([, { id }]) => id);
-  await unlinkInstructors(w, changedIds);
+  await unlinkInstructors(w, hasAnyId(gatheringInstructors.gatheringId, changedIds));
   const relinked = changed.flatMap(([one, { id }]) => one.instructors.map((instructorId) => ({ id, instructorId })));
   await linkInstructors(w, relinked);
   return true;

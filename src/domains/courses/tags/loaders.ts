@@ -1,6 +1,7 @@
-import { and, asc, eq, inArray, sql } from 'drizzle-orm';
+import { and, asc, eq, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import { getSchoolId, type Ctx } from '../../../database/context.ts';
+import { hasAnyId } from '../../../database/tables/columns.ts';
 import * as catalog from '../../../database/tables/catalog.ts';
 import { courses } from '../../../database/tables/courses.ts';
 import { batchLoader } from '../../../lists/loaders.ts';
@@ -20,7 +21,7 @@ const isTagOfPublicCourse = sql`exists (
 /** The tags of the provider; with a publishable key, those of public courses. */
 export function visibleTags(ctx: Ctx, ids?: number[]) {
   const { tags } = catalog;
-  const own = tenantWhere({ providerId: getSchoolId(ctx) }, tags, ids && inArray(tags.id, ids));
+  const own = tenantWhere({ providerId: getSchoolId(ctx) }, tags, ids && hasAnyId(tags.id, ids));
   if (ctx.publishableFor === undefined) return own;
   return ctx.publishableFor.isActive ? and(own, isTagOfPublicCourse) : sql`false`;
 }
