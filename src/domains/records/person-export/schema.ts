@@ -35,9 +35,9 @@ function toMember(column: PgColumn) {
 }
 
 const toValue = (column: PgColumn, value: unknown) => {
-  if (value === null) return null;
   const type = typeOf(column);
-  return type === 'timestamp' ? formatTimestamp(String(value)) : type === 'numeric' ? Number(value) : value;
+  if (type === 'timestamp' && typeof value === 'string') return formatTimestamp(value);
+  return type === 'numeric' && value !== null ? Number(value) : value;
 };
 
 type Row = Record<string, unknown>;
