@@ -38,13 +38,12 @@ export async function collectFilterValues({ pool }: Database, providerId: number
     one(
       `select to_char(max(updated_at) - interval '1 ${span}', 'YYYY-MM-DD HH24:MI:SS') as value from orders where provider_id = $1`,
     );
-  // A table without rows has none.
   const firstHours = new Map<string, string>();
   for (const [table, column] of await findTimestamps(pool))
     firstHours.set(
       table,
       await one(
-        `select to_char(min(${column}) + interval '1 hour', 'YYYY-MM-DD HH24:MI:SS') as value from ${table} where provider_id = $1`,
+        `select to_char(coalesce(min(${column}), now()) + interval '1 hour', 'YYYY-MM-DD HH24:MI:SS') as value from ${table} where provider_id = $1`,
       ),
     );
   // The planner assumes that the last day's rows are spread evenly over all ids.
