@@ -222,7 +222,7 @@ const unsliced = [
     /const maxBookings = 5;([^]*?)const maxPersons = 100;/,
     'const maxBookings = 10_000;$1const maxPersons = 100_000;',
   ),
-  replaceIn('deletion', /\/promotion-service\.ts$/, 'const maxEnded = 50', 'const maxEnded = 10_000'),
+  replaceIn('deletion', /\/promotion-service\.ts$/, 'const maxEnded = 25', 'const maxEnded = 10_000'),
   replaceIn('naming', /my\/views\/booking\.tsx$/, 'const maxNamed = 10', 'const maxNamed = 200'),
   replaceIn(
     'deregistration',

@@ -82,7 +82,7 @@ export async function endDueHoldsOfDates(w: SchoolWrite, condition: SQL | undefi
 }
 
 /** Limits the time under the lock: a second end makes a credit. */
-const maxEnded = 50;
+const maxEnded = 25;
 
 const isDue = lte(participants.heldUntil, currentTime);
 
