@@ -11,7 +11,7 @@ import { findUndeclared } from '../support/member-access.ts';
 
 const resources = join(import.meta.dirname, '../../src/domains');
 const files = readdirSync(resources, { recursive: true, encoding: 'utf8' }).filter(
-  (file) => /(^|[/-])(schema|serializer|list)\.ts$/.test(file) && !file.endsWith('body-schema.ts'),
+  (file) => /(^|[/-])(fields|schema|serializer|list)\.ts$/.test(file) && !file.endsWith('body-schema.ts'),
 );
 
 /** The response schemas that a module exports, as such, or in a serializer or list. */
@@ -26,7 +26,7 @@ test('each member of a response says who sees it and the kind of its data', asyn
   const seen = new Set<string>();
   for (const file of files) {
     const module = (await import(join(resources, file))) as Record<string, unknown>;
-    for (const [name, exported] of Object.entries(module).filter(([name]) => !name.endsWith('Query')))
+    for (const [name, exported] of Object.entries(module).filter(([name]) => !/(Query|Body|Change|Input|Field)$/.test(name)))
       for (const schema of responseSchemas(exported)) {
         seen.add(findName(schema) ?? name);
         found.push(...findUndeclared(schema, `${file} ${name}`));
