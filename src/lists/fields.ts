@@ -161,7 +161,7 @@ function define<F extends Fields, Row, Relations>(fields: F, { answer = '', body
     imported: select(fields, 'imported', ''),
     body: (name: string, options?: ObjectOptions) =>
       t.NamedObject(name, select(fields, 'input', body) as Inputs<F>, options),
-    /** With other schemas of some fields in an update; undefined for those that only a create takes. */
+    /** Declares an update, with other schemas of some fields; undefined for those that only a create takes. */
     update<X extends Partial<Record<keyof F, TSchema | undefined>> = object>(
       name: string,
       options?: ObjectOptions,

@@ -339,7 +339,7 @@ export const referenceFields: Record<string, [keyof Ids, ((id: number) => unknow
   idUser: ['adminUser'],
   seller_id: ['adminUser'],
 };
-/** What such a body has beside the field. */
+/** The other fields of such a body. */
 const besideReference: Record<string, () => object> = {
   'POST /v2/courses': () => ({ title: newTitle() }),
   'POST /v2/courses/{course_id}/coursedates': () => days,

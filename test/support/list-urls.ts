@@ -74,7 +74,7 @@ const tableOf = (path: string) => {
 
 const timestamps = ['created_at', 'updated_at', 'exported_at', 'paid_at'];
 
-/** What the document does not say: rows, texts and times of the data, and parameters that are left out. */
+/** Facts that the document lacks: rows, texts and times of the data, and omitted parameters. */
 function valuesFor({ course, tag, otherTag, deep, ...ids }: Ids, hour: string, day: string): Values {
   const [email, first, last] = [['user17@company.example'], ['now'], ['2024-01-05']];
   return {

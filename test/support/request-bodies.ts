@@ -199,7 +199,7 @@ const deregisterUrl = oncePerProvider(async (provider) => {
 });
 
 type Described = {
-  /** What the schema of the body does not say; undefined for a field that is not sent. */
+  /** Values that the schema of the body cannot give; undefined for a field that is not sent. */
   given?: Fields;
   /** The fewest fields, by default those that are required, or of an update the title. */
   minimal?: Fields;

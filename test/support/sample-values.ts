@@ -20,7 +20,7 @@ export type FieldSchema = {
   anyOf?: FieldSchema[];
 };
 
-/** What a text has to look like that has no pattern. */
+/** The formats of texts without a pattern. */
 const byKind: Partial<Record<string, string>> = {
   date: '2001-02-03',
   'stored-date-time': '2026-05-02 10:00:00',

@@ -17,7 +17,7 @@ type TableFacts = {
   kept?: string;
 } & ({ area: Area } | { shared: true } | { kept: string });
 
-/** What the tests know of each table; a new one needs an entry. */
+/** The area, owner and export of each table; a new table needs an entry. */
 export const tables: Record<string, TableFacts> = {
   courses: { area: 'catalog' },
   course_translations: { area: 'catalog' },

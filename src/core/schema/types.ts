@@ -208,7 +208,7 @@ const LocalTimeField = (options: SchemaOptions = {}) =>
 /** Local dates and times of import files. */
 export const Day = Type.String({ format: 'date' });
 export const TimeOfDay = Type.String({ pattern: '^([01]\\d|2[0-3]):[0-5]\\d(:[0-5]\\d(\\.0+)?)?$' });
-/** In the time zone of the course date. */
+/** A moment in the time zone of the course date. */
 export const LocalTime = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}[ T]\\d{2}:\\d{2}(:\\d{2})?$' });
 
 /** Response format: ISO 8601 with a numeric offset, in the service's time zone. */

@@ -50,7 +50,7 @@ export const orders = c.tenantTable(
       .default('order'),
     firstOrderId: c.reference(),
     creditReason: c.personal(pg.text()),
-    /** What a credit lowers the due amount of its first order by; the rest is returned or owed. */
+    /** The amount by which a credit reduces its first order's due amount; the rest is returned or owed. */
     creditApplied: money().notNull().default('0'),
     /** Set by triggers: neither a place nor an amount is left, so that the order no longer counts as a use. */
     isUseReturned: pg.boolean().notNull().default(false),

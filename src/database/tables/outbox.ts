@@ -112,7 +112,7 @@ export const outbox = pg.pgTable(
     interestId: c.reference(),
     /** The person whom a notice named, once another one has the place. No foreign key: the place may have no name. */
     namedUserId: c.reference(),
-    /** Whether the place or status whose end a mail tells was confirmed; null for a mail of an earlier version. */
+    /** True if the ended place of the mail was confirmed; null for a mail of an earlier version. */
     endsPlace: pg.boolean(),
     /** Time and place of a changed date before. */
     before: c.operational(pg.jsonb()),

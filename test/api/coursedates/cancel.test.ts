@@ -246,8 +246,8 @@ test.each(['the server', 'a repeated request'])('what was interrupted in the mid
   const name = `interrupt_${me.id}`;
   await database.pool.query(failBatches(name, me.id, 0));
   expect((await cancel({ credit: true })).status).toBe(500);
-  const [told, credits] = [(await readTold(me)).length, (await readCredits(me)).length];
-  expect([told, credits]).toEqual([5, 5]);
+  const [mails, credits] = [(await readTold(me)).length, (await readCredits(me)).length];
+  expect([mails, credits]).toEqual([5, 5]);
   // Nobody joins meanwhile.
   const late = await me.post('/v2/booking', {
     coursedate_id: dateId,

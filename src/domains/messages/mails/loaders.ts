@@ -115,13 +115,13 @@ export const locationSql = (
         'title', coalesce(nullif(${table}.custom_title, ''), ${table}.title),
         'address', ${table}.address, 'zipcode', ${table}.zipcode, 'city', ${table}.city) end`;
 
-/** The mails that tell a person, or a booker, of a place and when and where it is. */
-const telling =
+/** The mails to a person or a booker about a place, its date and its location. */
+const placePurposes =
   "'receipt', 'promotion', 'offer', 'move', 'swap', 'date_changed', 'reminder', 'booking_receipt', 'deregistration'";
 
 /** True for a mail that was sent, or is being sent. */
-export const wasSent = '(told.sent_at is not null or told.attempts > 0 and told.last_error is null)';
+export const wasSent = '(earlier.sent_at is not null or earlier.attempts > 0 and earlier.last_error is null)';
 
-/** True if such a mail went, or will go, by the condition over the mail `told`, which begins with its recipient. */
-export const wasNotifiedSql = (recipient: string) => `exists (select from outbox told
-      where told.provider_id = :providerId and told.${recipient} and told.failed_at is null and told.purpose in (${telling}))`;
+/** True if such a mail was or will be sent; the condition on the mail `earlier` begins with its recipient. */
+export const wasNotifiedSql = (recipient: string) => `exists (select from outbox earlier
+      where earlier.provider_id = :providerId and earlier.${recipient} and earlier.failed_at is null and earlier.purpose in (${placePurposes}))`;

@@ -22,7 +22,7 @@ export type NewMail = {
   /** True: also sent to a person who was told of the place by an earlier mail. */
   isFollowUp?: boolean;
   courseDateId?: number;
-  /** Whether the place whose end the mail tells was confirmed. */
+  /** True if the ended place of the mail was confirmed. */
   endsPlace?: boolean;
 } & (
   | { userId: number; participantId: number | null }

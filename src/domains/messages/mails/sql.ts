@@ -10,10 +10,10 @@ import { wasSent, wasNotifiedSql, joinedRecipient, recipientJoins, locationSql, 
 // Text: inserts of the rows that a statement selects, window functions, and a row as JSON.
 
 /**
- * True for the mail `told`. Of mails that wait, an offer is dropped once it has ended, and others once the person has left. The deregistration
+ * True for the mail `earlier`. Of mails that wait, an offer is dropped once it has ended, and others once the person has left. The deregistration
  * after an offer is sent all the same.
  */
-const countsAsNotified = `(${wasSent} or (told.purpose = 'offer') = (m.purpose = 'deregistration'))`;
+const countsAsNotified = `(${wasSent} or (earlier.purpose = 'offer') = (m.purpose = 'deregistration'))`;
 
 /** Mails without a kind are sent by all schools, and those that follow others to whom the others went. */
 export const queueMails = statement(
@@ -45,7 +45,7 @@ export const queueMails = statement(
           where p.provider_id = :providerId and p.id = mails."participantId") end) as user_id
         from :mails) m
     where m.kind is null or ${isMailOnSql(':providerId', 'm.kind')}
-      or m."isFollowUp" and ${wasNotifiedSql(`participant_id = m."participantId" and told.user_id = m.user_id and ${countsAsNotified}`)}
+      or m."isFollowUp" and ${wasNotifiedSql(`participant_id = m."participantId" and earlier.user_id = m.user_id and ${countsAsNotified}`)}
     order by m.place`,
 );
 
@@ -183,7 +183,7 @@ export const queueDateChanges = statement(
   `with waiting as (${waitingMailsSql('date_changed')}),
     recipients as (
       select p.id, p.user_id, null::bigint as booking_id from participants p
-      where ${isInvolved} and p.held_for is null and ${isTold('participant_id = p.id and told.user_id = p.user_id')}
+      where ${isInvolved} and p.held_for is null and ${isTold('participant_id = p.id and earlier.user_id = p.user_id')}
       union all
       (select distinct on (p.booking_id) p.id, null, p.booking_id
       from participants p join bookings b on b.provider_id = :providerId and b.id = p.booking_id

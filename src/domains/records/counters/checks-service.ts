@@ -63,7 +63,7 @@ async function readFigures(db: Reader, statement: SQL): Promise<CountedItem[]> {
     .orderBy(sql`r.provider_id`, sql`r.id`);
 }
 
-/** What credits reduce their orders by: at most what is not returned, and all as long as that is due. */
+/** The amounts by which credits reduce their orders: all while it is due, at most the part that is not returned. */
 export const creditCheck: Check = {
   items: 'orders',
   table: orders,
