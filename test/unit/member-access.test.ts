@@ -26,7 +26,9 @@ test('each member of a response says who sees it and the kind of its data', asyn
   const seen = new Set<string>();
   for (const file of files) {
     const module = (await import(join(resources, file))) as Record<string, unknown>;
-    for (const [name, exported] of Object.entries(module).filter(([name]) => !/(Query|Body|Change|Input|Field)$/.test(name)))
+    for (const [name, exported] of Object.entries(module).filter(
+      ([name]) => !/(Query|Body|Change|Input|Field)$/.test(name),
+    ))
       for (const schema of responseSchemas(exported)) {
         seen.add(findName(schema) ?? name);
         found.push(...findUndeclared(schema, `${file} ${name}`));
