@@ -137,20 +137,20 @@ async function endedOffers(count: number) {
 }
 
 describe('an offer whose time is over', () => {
-  test('is one of 50 at most that end in a write; the rest hold their seats until the next', async () => {
-    const { me, dateId, lastId } = await endedOffers(110);
+  test('is one of 25 at most that end in a write; the rest hold their seats until the next', async () => {
+    const { me, dateId, lastId } = await endedOffers(60);
     const countHeld = async () => (await statusesOnDate(me, dateId)).filter((status) => status === 7).length;
-    expect(errorCodes(await book(me, dateId, { participants: persons(51) }))).toContain('no_seats_available');
-    expect(await countHeld()).toBe(110);
-    expect(participantStatuses(await bookOrFail(me, dateId, { participants: persons(50) }))).toEqual(Array(50).fill(1));
+    expect(errorCodes(await book(me, dateId, { participants: persons(26) }))).toContain('no_seats_available');
     expect(await countHeld()).toBe(60);
+    expect(participantStatuses(await bookOrFail(me, dateId, { participants: persons(25) }))).toEqual(Array(25).fill(1));
+    expect(await countHeld()).toBe(35);
     expect(await answer(me, acceptOffer, lastId)).toBeUndefined();
     expect([await countHeld(), (await me.get(`/v2/participants/${lastId}`)).json<Item>()['status'].id]).toEqual([
       10, 4,
     ]);
     const ended = [await endDueHoldsOfSchool(database, me.id), await endDueHoldsOfSchool(database, me.id)];
     expect([ended, await countHeld()]).toEqual([[true, false], 0]);
-    expect(participantStatuses(await bookOrFail(me, dateId, { participants: persons(60) }))).toEqual(Array(60).fill(1));
+    expect(participantStatuses(await bookOrFail(me, dateId, { participants: persons(35) }))).toEqual(Array(35).fill(1));
   });
 
   test('prevents no deletion, of more than one write, too', async () => {
