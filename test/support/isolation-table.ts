@@ -7,8 +7,9 @@ import {
 } from '../../src/domains/courses/coursedates/list.ts';
 import { courseItem, courseList } from '../../src/domains/courses/courses/list.ts';
 import type { KeyProfile } from '../../src/core/api-key.ts';
-import { idsInPath, marker, type Owner } from './isolation.ts';
+import { documentedEndpoints, idsInPath, marker, type Owner } from './isolation.ts';
 import { isServed } from './plugin-list.ts';
+import { findWriteEndpoint } from './request-bodies.ts';
 
 type Ids = Owner['ids'];
 
@@ -33,6 +34,7 @@ export type Read = {
   partner?: TSchema;
 };
 
+/** What differs from the defaults, which other routes have. */
 const reads: Record<string, Partial<Read>> = {
   'GET /v2/courses': { profiles: everyone, partner: courseList.View },
   'GET /v2/courses/{id}': { profiles: everyone, partner: courseItem.View },
@@ -41,49 +43,19 @@ const reads: Record<string, Partial<Read>> = {
   'GET /v2/batch/coursedates': { profiles: everyone, partner: batchCourseDateList.View },
   'GET /v2/courses/{course_id}/coursedates': { profiles: everyone, partner: datesOfCourseList.View },
   'GET /v2/courses/{course_id}/coursedates/{id}': { profiles: everyone },
-  'GET /v2/courses/{id}/interests': {},
-  'GET /v2/coursedates/{id}/attendance': {},
   'GET /v2/locations': { profiles: everyone },
   'GET /v2/locations/{id}': { profiles: everyone },
   'GET /v2/instructors': { profiles: everyone },
   'GET /v2/instructors/{id}': { profiles: everyone },
   'GET /v2/course-tags': { profiles: everyone },
   'GET /v2/course-tags/{id}': { profiles: everyone },
-  'GET /v2/customers': {},
-  'GET /v2/customers/{id}': {},
-  'GET /v2/customers/{id}/employees': {},
-  'GET /v2/course-users': {},
-  'GET /v2/course-users/{id}': {},
   'GET /v2/course-users/{id}/export': { profiles: full },
-  'GET /v2/search-users': {},
-  'GET /v2/orders': {},
-  'GET /v2/orders/{id}': {},
-  'GET /v2/orders/products': {},
-  'GET /v2/payments': {},
-  'GET /v2/payments/{id}': {},
-  'GET /v2/participants': {},
-  'GET /v2/participants/{id}': {},
   'GET /v2/booking/{id}': { profiles: bookers, owner: 'ids only' },
-  'GET /v2/campaigns': {},
-  'GET /v2/campaigns/{id}': {},
   'GET /v2/campaigns/validate/{code}': { profiles: bookers },
-  'GET /v2/vouchers': {},
-  'GET /v2/vouchers/{id}': {},
   'GET /v2/vouchers/validate/{code}': { profiles: bookers },
-  'GET /v2/admin-users': {},
-  'GET /v2/admin-users/{id}': {},
-  'GET /v2/admin-roles': {},
-  'GET /v2/app-users': {},
   'GET /v2/schools': { profiles: everyone },
-  'GET /v2/booking-settings': {},
-  'GET /v2/catalog-settings': {},
   'GET /v2/whoami': { profiles: everyone },
   'GET /schools': { profiles: bookers },
-  'GET /v2/mails': {},
-  'GET /v2/mails/{id}': {},
-  'GET /v2/webhooks': {},
-  'GET /v2/webhooks/{id}': {},
-  'GET /v2/webhooks/{id}/deliveries': {},
   'GET /v2/durations': { profiles: everyone, owner: 'shared data' },
   'GET /v2/changes': { owner: 'ids only' },
 };
@@ -153,16 +125,17 @@ export type Write = {
   route: string;
   /** The profiles that may call it, `full` by default. */
   profiles: readonly KeyProfile[];
-  /** Expected status for another provider, per body; 404 by default. */
+  /** Expected status for another provider, per body; by default 404 for a path with an id, else 201. */
   stranger: number[];
   /** The statuses that a sub-school of the owner gets, if they differ. */
   subSchool?: number[];
-  /** Bodies that refer to the owner's rows by every id, title and address; an empty one by default. */
+  /** Bodies that refer to the owner's rows by every id, title and address; by default the documented fields without an id. */
   bodies: (ids: Ids) => object[];
 };
 
 const countBodies = (bodies: Write['bodies']) => bodies({} as Ids).length;
 
+/** What differs from the defaults, which other routes have. */
 const writes: Record<string, Partial<Write>> = {
   'POST /v2/booking': {
     profiles: booking,
@@ -202,7 +175,6 @@ const writes: Record<string, Partial<Write>> = {
       { title: marker, tags: [{ title: marker }], labels: [{ title: marker }] },
     ],
   },
-  'DELETE /v2/courses/{id}': {},
   'POST /v2/courses/{id}/interests': { profiles: booking, bodies: () => [{ email: `${marker}@x.example` }] },
   'POST /courses': { stranger: [400], bodies: () => [{ title: marker }] },
   'POST /v2/courses/{course_id}/coursedates': {
@@ -210,11 +182,8 @@ const writes: Record<string, Partial<Write>> = {
   },
   'POST /v2/courses/{course_id}/coursedates/{id}/cancel': { bodies: () => [{ message: 'Changed' }] },
   'PUT /v2/courses/{course_id}/coursedates/{id}': { bodies: dateBodies },
-  'DELETE /v2/courses/{course_id}/coursedates/{id}': {},
   'POST /v2/course-tags': { stranger: [201], bodies: () => [{ title: 'Changed' }] },
   'PUT /v2/course-tags/{id}': { bodies: () => [{ title: 'Renamed' }] },
-  'DELETE /v2/course-tags/{id}': {},
-  'DELETE /v2/admin-users/{id}': {},
   'POST /v2/locations': {
     stranger: [400, 201],
     bodies: ({ instructor }) => [{ title: 'L', idInstructor: instructor }, { title: 'Changed' }],
@@ -227,11 +196,8 @@ const writes: Record<string, Partial<Write>> = {
   'PUT /v2/instructors/{id}': {
     bodies: ({ adminUser }) => [{ phone: '1' }, { ...named, idUser: adminUser }, { idUser: null }],
   },
-  'DELETE /v2/instructors/{id}': {},
-  'POST /v2/orders/{id}/export': {},
   'POST /v2/orders/{id}/payments': { bodies: () => [{ amount: 1 }] },
   'PUT /v2/orders/{id}': { bodies: () => [{ is_paid: true }, { your_reference: 'x' }] },
-  'DELETE /v2/orders/{id}/payments/{payment_id}': {},
   'POST /v2/orders/{id}/credit': { bodies: () => [{ reason: 'x' }] },
   'POST /v2/customers': {
     stranger: [400, 201],
@@ -248,7 +214,6 @@ const writes: Record<string, Partial<Write>> = {
   'PUT /v2/course-users/{id}': {
     bodies: ({ customer }) => [{ ...participant, username: 'changed' }, { customer_id: customer }],
   },
-  'POST /v2/course-users/{id}/erase': {},
   'POST /v2/course-users/{id}/merge': { bodies: ({ user }) => [{ into: user }] },
   'POST /v2/customers/{id}/merge': { bodies: ({ customer }) => [{ into: customer }] },
   'POST /v2/campaigns': {
@@ -264,10 +229,8 @@ const writes: Record<string, Partial<Write>> = {
       { courses: [course], customers: [customer], tags: [tag] },
     ],
   },
-  'DELETE /v2/campaigns/{id}': {},
   'POST /v2/vouchers': { stranger: [201], bodies: () => [{ code: 'changed', amount: 1 }] },
   'PUT /v2/vouchers/{id}': { bodies: () => [{ amount: 200 }] },
-  'DELETE /v2/vouchers/{id}': {},
   'PUT /v2/schools': { stranger: [200], bodies: () => [wholeSchool] },
   'PUT /v2/booking-settings': { stranger: [200], bodies: () => [{ mails: { reminder: true } }] },
   'PUT /v2/catalog-settings': { stranger: [200], bodies: () => [{ index: false }] },
@@ -277,11 +240,9 @@ const writes: Record<string, Partial<Write>> = {
     bodies: () => [{ username: marker, password: marker, create_login_url: true }],
   },
   'POST /v2/webhooks': { stranger: [201], bodies: () => [{ url: 'https://hooks.example/', is_active: false }] },
-  'POST /v2/mails/{id}/resend': {},
   'PUT /v2/webhooks/{id}': { bodies: () => [{ description: 'Changed' }] },
-  'POST /v2/webhooks/{id}/test': {},
-  'POST /v2/webhooks/{id}/rotate': {},
-  'DELETE /v2/webhooks/{id}': {},
+  // Before the person is attached.
+  'DELETE /v2/admin-users/{id}': {},
   'POST /v2/admin-users': {
     stranger: [400, 200],
     bodies: ({ role }) => [
@@ -291,18 +252,25 @@ const writes: Record<string, Partial<Write>> = {
   },
 };
 
-export const readTable = Object.entries(reads)
-  .map(([route, own]): Read => {
-    const stranger = route.includes('{') ? 404 : 200;
-    return { route, profiles: readers, owner: 'own data', stranger, ...own };
-  })
-  .filter(isServed);
-export const writeTable = Object.entries(writes)
-  .map(([route, { bodies = () => [{}], ...own }]): Write => {
-    const stranger = Array<number>(countBodies(bodies)).fill(404);
-    return { route, profiles: full, bodies, stranger, ...own };
-  })
-  .filter(isServed);
+/** Routes with a line of their own, then the others that are documented, those that delete last. */
+function listRoutes(isListed: (method: string) => boolean, own: object) {
+  const named = Object.keys(own).filter((route) => isServed({ route }));
+  const documented = documentedEndpoints.filter(({ method }) => isListed(method));
+  const [deletes, others] = [true, false].map((isDelete) =>
+    documented.filter(({ method }) => (method === 'DELETE') === isDelete).map(({ name }) => name),
+  );
+  return [...new Set([...named, ...others!, ...deletes!])];
+}
+
+export const readTable = listRoutes((method) => method === 'GET', reads).map((route): Read => {
+  const stranger = route.includes('{') ? 404 : 200;
+  return { route, profiles: readers, owner: 'own data', stranger, ...reads[route] };
+});
+export const writeTable = listRoutes((method) => method !== 'GET', writes).map((route): Write => {
+  const { bodies = () => [findWriteEndpoint(route)?.full ?? {}], ...own } = writes[route] ?? {};
+  const stranger = Array<number>(countBodies(bodies)).fill(/^POST [^{]+$/.test(route) ? 201 : 404);
+  return { route, profiles: full, bodies, stranger, ...own };
+});
 
 /** The profiles that may call each endpoint. */
 export const allowedProfiles: Record<string, readonly KeyProfile[]> = Object.fromEntries(

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { eq, getTableColumns, sql } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
 import { vouchers } from '../../src/database/tables/campaigns.ts';
@@ -27,7 +28,11 @@ import {
 } from './orders.ts';
 import { createKey, revokeKey } from '../../src/domains/school/auth/key-service.ts';
 import { approvePartner, requestPartner, revokePartner } from '../../src/domains/school/schools/partner-service.ts';
-import { dereference } from './openapi.ts';
+import { dereference, itemsPath } from './openapi.ts';
+import { post } from './path-items.ts';
+import { isServed } from './plugin-list.ts';
+import { findWriteEndpoint } from './request-bodies.ts';
+import { isFreeText } from './sample-values.ts';
 import type { Provider, TestApp } from './test-app.ts';
 
 /** Marker in every text of the owner; slugs contain it in lower case. */
@@ -195,6 +200,7 @@ export async function createOwner(testApp: TestApp) {
     return added.map(({ id }) => id);
   });
 
+  const others = await createOtherItems(me);
   await fillOtherTables(testApp, me);
   const ids = {
     ...{ webhook, webhookToDelete },
@@ -223,7 +229,7 @@ export async function createOwner(testApp: TestApp) {
       voucher,
     },
   };
-  return { me, ids };
+  return { me, ids: { ...ids, ...others } as typeof ids & Record<`/${string}`, number> };
 }
 export type Owner = Awaited<ReturnType<typeof createOwner>>;
 
@@ -325,9 +331,9 @@ type Operation = {
 };
 export type Endpoint = { name: string; method: 'GET' | 'POST' | 'PUT' | 'DELETE'; path: string; operation: Operation };
 
-/** Endpoints of the OpenAPI document that require a key, without the deprecated spellings of their parameters. */
-export function getEndpoints({ app }: TestApp): Endpoint[] {
-  const { paths } = dereference<{ paths: Record<string, Record<string, Operation>> }>(app.swagger());
+/** Endpoints of an OpenAPI document that require a key, without the deprecated spellings of their parameters. */
+export function toEndpoints(document: object): Endpoint[] {
+  const { paths } = dereference<{ paths: Record<string, Record<string, Operation>> }>(document);
   return Object.entries(paths)
     .filter(([path]) => path !== '/live' && path !== '/ready')
     .flatMap(([path, methods]) =>
@@ -339,66 +345,76 @@ export function getEndpoints({ app }: TestApp): Endpoint[] {
       }),
     );
 }
+export const getEndpoints = ({ app }: Pick<TestApp, 'app'>) => toEndpoints(app.swagger());
+export const documentedEndpoints = toEndpoints(
+  JSON.parse(readFileSync('test/snapshots/openapi.json', 'utf8')) as object,
+).filter(({ name }) => isServed({ route: name }));
 
 export const hasParameter = ({ operation }: Endpoint, name: string) =>
   operation.parameters?.some((parameter) => parameter.name === name) ?? false;
 export const includeNames = ({ operation }: Endpoint) =>
   operation.parameters?.find(({ name }) => name === 'include[]')?.schema.anyOf?.[0]?.items?.enum ?? [];
 
-/** Row that the `{id}` of a path refers to. */
+/** Row that the `{id}` of a path or of all paths below a list refers to; of others an item that a POST creates. */
 const idOfPath: Record<string, keyof Owner['ids']> = {
-  '/v2/courses/{id}': 'course',
+  '/v2/courses': 'course',
   '/v2/courses/{course_id}/coursedates/{id}': 'date',
   '/v2/courses/{course_id}/coursedates/{id}/cancel': 'date',
-  '/v2/coursedates/{id}/attendance': 'date',
-  '/v2/locations/{id}': 'location',
-  '/v2/instructors/{id}': 'instructor',
-  '/v2/course-tags/{id}': 'tag',
-  '/v2/admin-users/{id}': 'adminUser',
-  '/v2/booking/{id}': 'booking',
-  '/v2/customers/{id}': 'customer',
-  '/v2/customers/{id}/employees': 'customer',
+  '/v2/coursedates': 'date',
+  '/v2/locations': 'location',
+  '/v2/instructors': 'instructor',
+  '/v2/course-tags': 'tag',
+  '/v2/admin-users': 'adminUser',
+  '/v2/booking': 'booking',
+  '/v2/customers': 'customer',
   '/v2/customers/{id}/merge': 'customerToMerge',
-  '/v2/course-users/{id}': 'user',
+  '/v2/course-users': 'user',
   '/v2/course-users/{id}/erase': 'userToErase',
-  '/v2/course-users/{id}/export': 'user',
   '/v2/course-users/{id}/merge': 'userToMerge',
-  '/v2/orders/{id}': 'order',
+  '/v2/orders': 'order',
   '/v2/orders/{id}/export': 'toExport',
-  '/v2/orders/{id}/credit': 'order',
-  '/v2/orders/{id}/payments': 'order',
-  '/v2/orders/{id}/payments/{payment_id}': 'order',
-  '/v2/payments/{id}': 'payment',
-  '/v2/participants/{id}': 'participant',
-  '/v2/participants/{id}/move': 'participant',
-  '/v2/booking/{id}/deregister': 'booking',
-  '/v2/booking/{id}/link': 'booking',
-  '/v2/courses/{id}/interests': 'course',
-  '/v2/campaigns/{id}': 'campaign',
-  '/v2/vouchers/{id}': 'voucher',
-  '/v2/mails/{id}': 'mail',
-  '/v2/mails/{id}/resend': 'mail',
-  '/v2/webhooks/{id}': 'webhook',
-  '/v2/webhooks/{id}/deliveries': 'webhook',
-  '/v2/webhooks/{id}/test': 'webhook',
-  '/v2/webhooks/{id}/rotate': 'webhook',
+  '/v2/payments': 'payment',
+  '/v2/participants': 'participant',
+  '/v2/campaigns': 'campaign',
+  '/v2/vouchers': 'voucher',
+  '/v2/mails': 'mail',
+  '/v2/webhooks': 'webhook',
 };
 const kindsByName: Record<string, keyof Owner['ids']> = { course_id: 'course', payment_id: 'payment' };
+const toKind = (path: string, name: string): keyof Owner['ids'] =>
+  kindsByName[name] ?? idOfPath[path] ?? idOfPath[itemsPath(path)] ?? (itemsPath(path) as `/${string}`);
 /** Row that each path parameter refers to. */
 export function idsInPath(path: string): Record<string, keyof Owner['ids']> {
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!).filter((name) => name !== 'code');
-  return Object.fromEntries(
-    names.map((name) => {
-      const kind = kindsByName[name] ?? idOfPath[path];
-      if (kind === undefined) throw new Error(`name the item of ${path} in idOfPath of test/support/isolation.ts`);
-      return [name, kind];
-    }),
-  );
+  return Object.fromEntries(names.map((name) => [name, toKind(path, name)]));
+}
+
+/** An item of each list that `idOfPath` does not name, with the marker in its texts. */
+async function createOtherItems(me: Provider) {
+  const ids: Record<`/${string}`, number> = {};
+  const kinds = new Set(documentedEndpoints.flatMap(({ path }) => Object.values(idsInPath(path))));
+  for (const list of kinds) {
+    if (!list.startsWith('/')) continue;
+    const create = findWriteEndpoint(`POST ${list}`);
+    if (!create) throw new Error(`name the item of ${list} in idOfPath of test/support/isolation.ts`);
+    const texts = Object.entries(create.full).filter(([, value]) => isFreeText(value));
+    ids[list as `/${string}`] = await post(me, list, {
+      ...create.full,
+      ...Object.fromEntries(texts.map(([name]) => [name, marker])),
+    });
+  }
+  return ids;
+}
+
+export function idOfKind(ids: Owner['ids'], kind: keyof Owner['ids']): number {
+  const id = ids[kind];
+  if (id === undefined) throw new Error(`the owner has no ${kind}`);
+  return id;
 }
 /** A path with the owner's ids; its codes are constant. */
 export const fillPath = (path: string, ids: Owner['ids']) =>
   Object.entries(idsInPath(path)).reduce(
-    (url, [name, kind]) => url.replace(`{${name}}`, String(ids[kind])),
+    (url, [name, kind]) => url.replace(`{${name}}`, String(idOfKind(ids, kind))),
     path.replace('{code}', marker),
   );
 

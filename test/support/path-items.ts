@@ -26,7 +26,8 @@ const makers: Record<string, (me: Provider) => Promise<number>> = {
   },
 };
 
-async function post(me: Provider, url: string, body: object) {
+/** Posts a body that must be accepted; returns the id of the item. */
+export async function post(me: Provider, url: string, body: object) {
   const response = await me.post(url, body);
   if (response.status >= 300) throw new Error(`POST ${url}: ${response.text}`);
   return idOf(response.json());

@@ -37,6 +37,9 @@ const textsOf = (name: string) => [
   ...['12.25', '-12.25', '09:00:10', '2030-06-10 09:00', '#0b5a8a', name.replaceAll('_', '-')],
 ];
 
+/** True for a sample of a text without a format. */
+export const isFreeText = (value: unknown) => typeof value === 'string' && value.startsWith('Æ & ');
+
 /** The sum of the bytes, so that fields of a resource have different numbers. */
 const numberOf = (name: string) => Buffer.from(name).reduce((sum, one) => sum + one, 0) % 89;
 

@@ -1,8 +1,8 @@
 import { openDatabase } from '../../../src/database/client.ts';
 import { migrateDatabase } from '../../../src/database/migrate.ts';
-import { createOwner, fillPath, getEndpoints, readRequests, type Owner } from '../../support/isolation.ts';
+import { createOwner, fillPath, readRequests, toEndpoints, type Owner } from '../../support/isolation.ts';
 import { writeTable } from '../../support/isolation-table.ts';
-import { openTestApp, type TestApp } from '../../support/test-app.ts';
+import { openTestApp } from '../../support/test-app.ts';
 import type { Run } from '../scenario.ts';
 import { createClient } from './client.ts';
 import type { Postgres } from './postgres.ts';
@@ -131,7 +131,7 @@ async function createComparedSchool(url: string): Promise<Owner> {
 /** Requests of the endpoints that a server documents. */
 async function listRequests(base: string, ids: Owner['ids']): Promise<Requests> {
   const document = (await (await fetch(`${base}/openapi.json`)).json()) as object;
-  const endpoints = getEndpoints({ app: { swagger: () => document } } as unknown as TestApp);
+  const endpoints = toEndpoints(document);
   const reads = endpoints
     .filter(({ method }) => method === 'GET')
     .flatMap((endpoint) => readRequests(endpoint, ids).map(({ url }) => url))
