@@ -336,6 +336,7 @@ const idsByName: Record<string, IdParameter> = {
   'query participant_id': ['participant'],
   'query campaign_id': ['campaign'],
   'query status_id': 'the same for all',
+  'query level_id': 'the same for all',
   'query status_id[]': 'the same for all',
   'query paid_id': 'the same for all',
   'body place_id': 'the same for all',

@@ -380,6 +380,11 @@ const idOfPath: Record<string, keyof Owner['ids']> = {
   '/v2/mails': 'mail',
   '/v2/webhooks': 'webhook',
 };
+/** The path of the list whose items are rows of a kind. */
+export function listOfKind(kind: keyof Owner['ids']): string {
+  const found = Object.entries(idOfPath).find(([path, one]) => one === kind && !path.includes('{'))?.[0];
+  return found ?? kind;
+}
 const kindsByName: Record<string, keyof Owner['ids']> = { course_id: 'course', payment_id: 'payment' };
 const toKind = (path: string, name: string): keyof Owner['ids'] =>
   kindsByName[name] ?? idOfPath[path] ?? idOfPath[itemsPath(path)] ?? (itemsPath(path) as `/${string}`);

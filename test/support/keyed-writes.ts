@@ -1,7 +1,10 @@
 import { bookingBody, bookOrFail, createBookableDate, person } from './booking.ts';
+import { documentedEndpoints, hasParameter } from './isolation.ts';
 import { createSentMail } from './mail.ts';
 import { createCustomer, createOrder, createUser } from './orders.ts';
-import { minimalCampaign, minimalPerson } from './request-bodies.ts';
+import { isServed } from './plugin-list.ts';
+import { findWriteEndpoint, minimalPerson } from './request-bodies.ts';
+import { isFreeText } from './sample-values.ts';
 import type { Provider } from './test-app.ts';
 
 type Prepared = { path: string; body: object };
@@ -22,14 +25,13 @@ export type KeyedWrite = {
 };
 
 const days = { start_at: '2031-06-10', end_at: '2031-06-12' };
-const names = { firstname: 'Kari', lastname: 'Nordmann' };
 let created = 0;
 const unique = (text: string) => `${text} ${process.pid} ${(created += 1)}`;
 const at = (path: string, body: () => object) => async () => ({ path, body: body() });
 const merged = (resource: string) => `events where change = 'merged' and resource = '${resource}' and`;
 
-/** Each POST of the main interface that takes an `Idempotency-Key`. */
-export const keyedWrites: KeyedWrite[] = [
+/** Writes that the document and the name of the path do not describe. */
+const described: KeyedWrite[] = [
   {
     route: 'POST /v2/courses',
     prepare: at('/v2/courses', () => ({ title: unique('Course'), active: false })),
@@ -39,16 +41,6 @@ export const keyedWrites: KeyedWrite[] = [
     route: 'POST /v2/courses/{course_id}/coursedates',
     prepare: async (me) => ({ path: `/v2/courses/${await me.course()}/coursedates`, body: days }),
     ...{ other: { title: 'Other' }, counted: 'course_dates where' },
-  },
-  {
-    route: 'POST /v2/locations',
-    prepare: at('/v2/locations', () => ({ title: unique('Location') })),
-    ...{ other: { title: 'Other' }, counted: 'locations where' },
-  },
-  {
-    route: 'POST /v2/instructors',
-    prepare: at('/v2/instructors', () => names),
-    ...{ other: { firstname: 'Other' }, counted: 'instructors where' },
   },
   {
     route: 'POST /v2/course-tags',
@@ -62,11 +54,6 @@ export const keyedWrites: KeyedWrite[] = [
       return { path: '/v2/booking', body: bookingBody(dateId) };
     },
     ...{ other: { booker_name: 'Other' }, counted: 'bookings where' },
-  },
-  {
-    route: 'POST /v2/campaigns',
-    prepare: at('/v2/campaigns', () => minimalCampaign),
-    ...{ other: { title: 'Other' }, counted: 'campaigns where' },
   },
   {
     route: 'POST /v2/vouchers',
@@ -99,11 +86,6 @@ export const keyedWrites: KeyedWrite[] = [
       isUnique: true,
       readBelow: '/v2/mails',
     },
-  },
-  {
-    route: 'POST /v2/customers',
-    prepare: at('/v2/customers', () => ({ title: unique('Customer') })),
-    ...{ other: { title: 'Other' }, counted: 'customers where' },
   },
   {
     route: 'POST /v2/course-users',
@@ -141,6 +123,21 @@ export const keyedWrites: KeyedWrite[] = [
     ...{ other: { phone: '1' }, counted: 'admin_memberships where', isUnique: true },
   },
 ];
+
+/** A create with its required fields, of the table with the name of its list. */
+const others = documentedEndpoints.flatMap((endpoint): KeyedWrite[] => {
+  const { name: route, method, path } = endpoint;
+  const isNamed = described.some((one) => one.route === route);
+  if (method !== 'POST' || isNamed || !hasParameter(endpoint, 'Idempotency-Key')) return [];
+  const { minimal = {}, full = {} } = findWriteEndpoint(route) ?? {};
+  const text = Object.keys(full).find((name) => isFreeText(full[name]));
+  if (!text) throw new Error(`name ${route} in test/support/keyed-writes.ts`);
+  const table = path.replace('/v2/', '').replaceAll('-', '_');
+  return [{ route, prepare: at(path, () => minimal), other: { [text]: 'Other' }, counted: `${table} where` }];
+});
+
+/** Each POST of the main interface that takes an `Idempotency-Key`. */
+export const keyedWrites = [...described.filter(isServed), ...others];
 
 type Pool = { query(text: string, values: unknown[]): Promise<{ rows: { count: number }[] }> };
 
