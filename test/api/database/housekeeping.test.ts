@@ -55,8 +55,10 @@ async function openOwnDatabase(openDatabase?: OpenDatabase) {
   await admin.query(
     `insert into providers (id, title, slug, created_at, updated_at) overriding system value values (1, 'A', 'a', now(), now())`,
   );
-  const fill = (table: string, hours: string) =>
-    admin.query(`insert into ${table} ${inserts[table]} from generate_series(${hours}) n`);
+  const fill = (table: string, hours: string) => {
+    if (!(table in inserts)) throw new Error(`name a row of ${table} in inserts of this file`);
+    return admin.query(`insert into ${table} ${inserts[table]} from generate_series(${hours}) n`);
+  };
   const count = async (table: string) => {
     const { rows } = await admin.query<{ count: number }>(`select count(*)::int as count from ${table}`);
     return rows[0]!.count;

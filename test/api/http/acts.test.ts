@@ -21,7 +21,8 @@ describe('an act that cannot be undone refuses unknown names', () => {
     const me = await createProvider();
     const refusing: string[] = [];
     const ignoring: string[] = [];
-    for (const { name, method, path } of getEndpoints(testApp)) {
+    const endpoints = getEndpoints(testApp);
+    for (const { name, method, path } of endpoints) {
       if (method === 'GET') continue;
       const response = await me.request(method)(path.replaceAll(/\{\w+\}/g, '999999999'), { nam: 1 });
       if (response.text.includes('Field(s) not known: nam')) refusing.push(name);
@@ -33,7 +34,9 @@ describe('an act that cannot be undone refuses unknown names', () => {
     expect(refusing.sort(), 'acts of test/support/acts.ts has each of them').toEqual(
       acts.map(({ route }) => route).sort(),
     );
-    expect(ignoring.sort(), 'lenientPosts of test/support/acts.ts has each of them').toEqual(
+    const isCreate = (post: string) => endpoints.some(({ name }) => name === post.replace('POST', 'GET'));
+    const others = ignoring.filter((name) => !isCreate(name)).sort();
+    expect(others, 'lenientPosts of test/support/acts.ts has each that adds no item to a list').toEqual(
       Object.keys(lenientPosts).sort(),
     );
   });

@@ -54,7 +54,9 @@ test.each(plugins.map(({ name }) => name))('without %s its part of the OpenAPI d
   const { app, createProvider, document } = await openWith(plugins.filter((plugin) => plugin.name !== name));
   const left = new Set(listNames(document));
   const gone = listNames(complete.document).filter((one) => !left.has(one));
-  expect(gone.toSorted()).toEqual((described[name] ?? []).toSorted());
+  expect(gone.toSorted(), '`described` of this file names the parts of each plugin').toEqual(
+    (described[name] ?? []).toSorted(),
+  );
   const text = JSON.stringify(document);
   const references = [...text.matchAll(/"#\/components\/([\w/-]+)"/g)].map(([, target]) => target!);
   expect(references.filter((target) => !left.has(target))).toEqual([]);
