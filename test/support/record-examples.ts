@@ -64,7 +64,7 @@ export function toRequest(
   };
 }
 
-/** The last response of each success status, lists cut to one item, without secrets and cursors. */
+/** The last response of each success status, without secrets and cursors. */
 export function toExamples(recorded: Recorded[]): Examples {
   const examples: Examples = {};
   for (const { operationId, status, body } of recorded.filter(({ status }) => status < 300))
@@ -76,10 +76,11 @@ export function toExamples(recorded: Recorded[]): Examples {
 export const exampleKey = (status: number, body: unknown) =>
   typeof body === 'string' ? `${status} ${csv}` : `${status}`;
 
+/** Lists of objects have one item, of the answer and of its items. */
 function shorten(body: unknown): unknown {
-  if (Array.isArray(body)) return body.slice(0, 1);
-  const { items } = body as { items?: unknown[] };
-  return items ? { ...(body as object), items: items.slice(0, 1) } : body;
+  if (typeof body !== 'object' || body === null) return body;
+  if (Array.isArray(body)) return (typeof body[0] === 'object' ? body.slice(0, 1) : body).map(shorten);
+  return Object.fromEntries(Object.entries(body).map(([name, value]) => [name, shorten(value)]));
 }
 
 const replaceVolatile = (body: unknown): unknown =>

@@ -212,7 +212,7 @@ export const TimeOfDay = Type.String({ pattern: '^([01]\\d|2[0-3]):[0-5]\\d(:[0-
 export const LocalTime = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}[ T]\\d{2}:\\d{2}(:\\d{2})?$' });
 
 /** Response format: ISO 8601 with a numeric offset, in the service's time zone. */
-const DateTime = Type.String({ format: 'date-time', examples: ['2026-07-01T09:00:00+02:00'] });
+const DateTime = Type.String({ format: 'date-time' });
 
 /** Response format of admin users and instructors: service time zone, no offset. */
 const PlainDateTime = Type.String({ examples: ['2026-07-01 09:00:00'] });
