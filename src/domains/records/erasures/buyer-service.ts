@@ -4,8 +4,8 @@ import type { Tx } from '../../../database/client.ts';
 import { caseFoldedSql, columnName, foldedSql } from '../../../database/tables/columns.ts';
 import { customers } from '../../../database/tables/customers.ts';
 import { bookings, orders } from '../../../database/tables/orders.ts';
+import { bind, personalKeys } from '../../../lists/personal-data.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
-import { bind, personalKeys } from '../register/schema.ts';
 import { selectKept, toIds, toName, type Purchase, type Purchases, type User } from './person-service.ts';
 
 const addressKeys = ['Address', 'Address2', 'Address3', 'Zipcode', 'City'] as const;

@@ -6,19 +6,20 @@ import type { RowOf } from '../../../database/statement.ts';
 import { caseFoldedSql, foldedSql, storedColumns } from '../../../database/tables/columns.ts';
 import { outbox } from '../../../database/tables/outbox.ts';
 import { courseUsers } from '../../../database/tables/users.ts';
+import { rowsOf, type Person } from '../../../lists/personal-data.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
-import { isMail, rowsOf, type Person } from '../register/schema.ts';
+import { isMail } from '../../messages/personal-data/schema.ts';
 import { findCustomers, findOrders } from './sql.ts';
 
 export type Retention = Pick<Settings, 'timezone' | 'invoiceRetentionYears'>;
 type Store = Tx | UnlockedStore;
 
-const nameSql = (user: string) => foldedSql(`nullif(concat_ws(' ', ${user}.firstname, ${user}.lastname), '')`);
+const userNameSql = (user: string) => foldedSql(`nullif(concat_ws(' ', ${user}.firstname, ${user}.lastname), '')`);
 /** True if another person of the school has the e-mail. */
 const isShared = sql<boolean>`exists (${sql.raw(`select from course_users o
   where o.provider_id = course_users.provider_id and o.id <> course_users.id and o.erased_at is null
     and ${caseFoldedSql('o.email')} = ${caseFoldedSql('course_users.email')}
-    and ${nameSql('o')} is distinct from ${nameSql('course_users')}`)})`;
+    and ${userNameSql('o')} is distinct from ${userNameSql('course_users')}`)})`;
 
 export type User = NonNullable<Awaited<ReturnType<typeof findUser>>>;
 /** A course user; locked, so that no session or link of the person begins meanwhile. */
@@ -46,7 +47,8 @@ export async function findPurchases(on: Store, user: User, { timezone, invoiceRe
   const orders = await findOrders(on, { ...values, userId });
   const own = toIds(selectOwn(orders));
   const customers = await findCustomers(on, { ...values, customerId, orders: own });
-  const person: Person = { providerId, userId, orders: own, customers: toIds(selectOwn(customers)), mails: [] };
+  const buys = { orders: own, customers: toIds(selectOwn(customers)) };
+  const person: Person = { providerId, userId, ...buys, mails: [] };
   const mails = await on
     .select({ id: outbox.id })
     .from(outbox)

@@ -12,8 +12,9 @@ import { erasures, mergedUsers } from '../../../database/tables/erasures.ts';
 import { orders, payments } from '../../../database/tables/orders.ts';
 import { participants } from '../../../database/tables/participants.ts';
 import { courseUsers } from '../../../database/tables/users.ts';
+import { bind, erasedValues, personalKeys, type Choice, type Person } from '../../../lists/personal-data.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
-import { bind, erasedValues, personalKeys, register, type Entry, type Person } from '../register/schema.ts';
+import { register } from '../register/schema.ts';
 import { clearRows, countRows, deleteRows, replaceEvent } from '../register/service.ts';
 import type { ErasureBody } from './body-schema.ts';
 import { clearBooker, clearShared, keepBuyers, keepPayer } from './buyer-service.ts';
@@ -147,36 +148,35 @@ async function eraseItems(
   const names = await findMailNames(tx, { providerId: person.providerId, ids: person.mails });
   await deleteRows(tx, person, 'erase');
   await emptyAnswers(tx, { ...toSearched(person, user), before: null, since: null, keys: [], ...answers });
-  await clearRows(tx, now, register.import_refs, person);
 
   const select = (isSelected: (order: Purchases['orders'][number]) => boolean) =>
-    toIds(selectOwn(purchases.orders).filter(isSelected));
-  const clearOf = (entry: Entry, ids: number[]) =>
-    clearRows(tx, now, entry, { ...person, orders: ids, customers: ids });
-  const shared = select(({ isShared }) => isShared);
+    selectOwn(purchases.orders).filter(isSelected);
   const unshared = select(({ isShared }) => !isShared);
+  const unneeded = unshared.filter(({ isKept }) => !isKept);
+  const chosen: Record<Choice, Partial<Person>> = {
+    unshared: { orders: toIds(unshared) },
+    unneeded: { orders: toIds(unneeded), customers: toIds(selectErasable(purchases.customers)) },
+    private: { orders: toIds(unneeded.filter(({ isOfCompany }) => !isOfCompany)) },
+  };
+  const cleared = await clearRows(tx, now, ({ of }) => ({ ...person, ...(of && chosen[of]) }));
+  const { participants = 0, customers = 0, orders: ofPerson = 0, ...others } = cleared;
+  const ofCompany = await clearBooker(tx, now, user, toIds(unneeded.filter(({ isOfCompany }) => isOfCompany)));
+  const shared = await clearShared(tx, now, user, toIds(select(({ isShared }) => isShared)));
   const keptAndPaid = select(({ isKept, isPayer }) => isKept === true && isPayer);
-  const erasable = select(({ isShared, isKept }) => !isShared && !isKept);
-  const ofCompany = select(({ isOfCompany }) => isOfCompany).filter((id) => erasable.includes(id));
-  const ofPerson = erasable.filter((id) => !ofCompany.includes(id));
-  const participants = await clearRows(tx, now, register.participants, person);
-  let others = await clearRows(tx, now, register.attendance_marks, person);
-  others += await clearOf(register.bookings, unshared);
-  others += await clearOf(register.payments, erasable);
-  let orders = await clearOf(register.orders, ofPerson);
-  orders += await clearBooker(tx, now, user, ofCompany);
-  orders += await clearShared(tx, now, user, shared);
-  others += await keepPayer(tx, now, user, keptAndPaid);
-  const customers = await clearOf(register.customers, toIds(selectErasable(purchases.customers)));
-  others += await keepBuyers(tx, now, user, purchases, timezone);
-  return { participants, orders, customers, others, names: names.map(({ name }) => name) };
+  const kept = await keepPayer(tx, now, user, toIds(keptAndPaid));
+  const buyers = await keepBuyers(tx, now, user, purchases, timezone);
+  return {
+    ...{ participants, customers, orders: ofPerson + ofCompany + shared },
+    others: Object.values(others).reduce((sum, one) => sum + one, kept + buyers),
+    names: names.map(({ name }) => name),
+  };
 }
 
-/** Clears the course user, and remembers the erasure, with those that were merged into the person. */
+/** Remembers the erasure of a course user, with those that were merged into the person. */
 async function record(tx: Tx, now: string, { providerId, id: userId, createdAt }: User, mails: string[]) {
   await tx
     .update(courseUsers)
-    .set({ ...erasedValues(register.course_users), erasedAt: now, updatedAt: now })
+    .set({ erasedAt: now, updatedAt: now })
     .where(tenantWhere({ providerId }, courseUsers, eq(courseUsers.id, userId)));
   const event = { resource: 'courseuser', change: 'erased', resourceId: userId } as const;
   await replaceEvent(tx, 'updated', { providerId, at: now, ...event });
@@ -215,8 +215,7 @@ async function eraseSomeExpired(database: Pick<Database, 'unlocked' | 'write'>, 
       orders: await select(orders, due.orders),
       customers: await select(customers, due.customers),
     };
-    for (const entry of [register.orders, register.payments, register.customers])
-      await clearRows(tx, now, entry, cleared);
+    await clearRows(tx, now, ({ of }) => (of === 'unneeded' || of === 'private' ? cleared : undefined));
     await emptyAnswers(tx, { ...toSearched(cleared), ...answers, since: due.since });
     return cleared.orders.length + cleared.customers.length > 0 || tx.rollBack(false);
   });

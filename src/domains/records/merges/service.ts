@@ -1,5 +1,5 @@
 import type { Static } from '@sinclair/typebox';
-import { and, eq, getTableColumns, inArray, not, sql, type SQL } from 'drizzle-orm';
+import { eq, getTableColumns, inArray, not, sql, type SQL } from 'drizzle-orm';
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
 import { itemAt, Problem } from '../../../core/errors.ts';
 import { notLeftSql } from '../../../core/reference/statuses.ts';
@@ -18,13 +18,14 @@ import { orders } from '../../../database/tables/orders.ts';
 import { outbox } from '../../../database/tables/outbox.ts';
 import { participants } from '../../../database/tables/participants.ts';
 import { courseUsers } from '../../../database/tables/users.ts';
+import { bind, rowsOf, type Person } from '../../../lists/personal-data.ts';
 import { defineReferences } from '../../../lists/references.ts';
 import { tenantWhere, type TenantTable } from '../../../lists/tenant-scope.ts';
 import { replaceOfferLinks } from '../../messages/links/service.ts';
 import { getCustomer } from '../../people/customer-list/service.ts';
 import { getCourseUser } from '../../people/users/service.ts';
-import { bind, register, rowsOf, type Person } from '../register/schema.ts';
-import { countRows, deleteRows, replaceEvent } from '../register/service.ts';
+import { register } from '../register/schema.ts';
+import { countRows, deleteRows, moveRows, replaceEvent } from '../register/service.ts';
 import type { MergeBody } from './body-schema.ts';
 import type { CourseUserMerge, CustomerMerge } from './schema.ts';
 import { moveInterests, moveParent, moveSomeCampaigns, updateAnswers } from './sql.ts';
@@ -55,7 +56,7 @@ type Kind<Counts> = {
   /** Moves up to `limit` items, and returns their number. */
   moveSome(tx: Tx, ids: Ids, now: string, limit: number): Promise<number>;
   /** Moves the items that are not counted. */
-  finish?(tx: Tx, ids: Ids): Promise<void>;
+  finish?(tx: Tx, ids: Ids, now: string): Promise<void>;
   read(ctx: Ctx, id: number): Promise<object>;
 };
 
@@ -100,7 +101,7 @@ async function merge<Counts extends Record<string, number>>(
     tx.auditItem(into);
     if ((await kind.moveSome(tx, ids, now, sliceSize)) === sliceSize) return undefined;
     if ((await replaceInAnswers(kind, w, ids, keys)) === sliceSize) return undefined;
-    await kind.finish?.(tx, ids);
+    await kind.finish?.(tx, ids, now);
     // An import that continues finds the one that stays.
     const isRef = tenantWhere(ctx, importRefs, eq(importRefs.kind, kind.importKind), eq(importRefs.itemId, id));
     await tx.update(importRefs).set({ itemId: into }).where(isRef);
@@ -147,7 +148,7 @@ const isOf = ([table, key]: Column, { providerId, id }: Ids) =>
   tenantWhere({ providerId }, table, eq(getTableColumns(table)[key]!, id));
 
 /** Moves up to `limit` rows. An array, not a join: without statistics that could read the whole table. */
-async function moveRows(tx: Tx, moved: Column<TenantTable>, ids: Ids, now: string, limit: number) {
+async function moveSlice(tx: Tx, moved: Column<TenantTable>, ids: Ids, now: string, limit: number) {
   const [table, key] = moved;
   const some = tx.select({ id: table.id }).from(table).where(isOf(moved, ids)).orderBy(table.id).limit(limit);
   const isSome = tenantWhere(ids, table, sql`${table.id} = any(array(${some}))`);
@@ -155,21 +156,10 @@ async function moveRows(tx: Tx, moved: Column<TenantTable>, ids: Ids, now: strin
   return tx.update(table).set(set).where(isSome).returning({ id: table.id });
 }
 
-/** Moves the mails of a course user, or those about some participants. */
-async function moveMails(tx: Tx, ids: Ids, isAbout?: SQL) {
-  for (const key of register.mails.merge as string[])
-    await tx
-      .update(outbox)
-      .set({ [key]: ids.into })
-      .where(and(isOf([outbox, key], ids), isAbout));
-}
-
 const toPerson = ({ providerId, id }: Ids): Person => ({
   providerId,
   userId: id,
-  orders: [],
-  customers: [],
-  mails: [],
+  ...{ orders: [], customers: [], mails: [] },
 });
 
 async function countOfUser(db: Reader, ids: Ids) {
@@ -205,20 +195,20 @@ export const mergeCourseUser = (ctx: Ctx, id: number, body: MergeBody): Promise<
       isErased: sql`${courseUsers.erasedAt} is not null`,
       ...{ count: countOfUser, counted: ['participants'], preview: findSharedDates },
       async moveSome(tx, ids, now, limit) {
-        const moved = await moveRows(tx, [participants, 'userId'], ids, now, limit);
+        const moved = await moveSlice(tx, [participants, register.participants.merge[0]!], ids, now, limit);
         const places = moved.map((participant) => participant.id);
         // Mails move with the participant, so that none offers a moved one to the merged person.
-        await moveMails(tx, ids, bind('participant_id = any(:places::bigint[])', { places }));
+        await moveRows(tx, now, ids, [register.mails], bind('participant_id = any(:places::bigint[])', { places }));
         await replaceOfferLinks({ ...ctx, tx, now }, body.into, places);
         return moved.length;
       },
-      async finish(tx, ids) {
+      async finish(tx, ids, now) {
         const { providerId, into: intoId } = ids;
         // Links before mails, whose keys they have.
         await deleteRows(tx, toPerson(ids), 'merge');
         const isInvitation = `user_id = :id and purpose = 'account_created' and sent_at is null`;
         await tx.delete(outbox).where(tenantWhere(ids, outbox, bind(isInvitation, ids)));
-        await moveMails(tx, ids);
+        await moveRows(tx, now, ids);
         await moveInterests(tx, ids);
         // For an erasure of the one that stays, in backups that still have the merged one.
         await tx
@@ -263,7 +253,8 @@ export const mergeCustomer = (ctx: Ctx, id: number, body: MergeBody): Promise<St
       async moveSome(tx, ids, now, limit) {
         await moveParent(tx, { ...ids, now });
         let moved = 0;
-        for (const one of Object.values(ofCustomer)) moved += (await moveRows(tx, one, ids, now, limit - moved)).length;
+        for (const one of Object.values(ofCustomer))
+          moved += (await moveSlice(tx, one, ids, now, limit - moved)).length;
         return moved + (await moveSomeCampaigns(tx, { ...ids, now, limit: limit - moved })).length;
       },
       read: (reader, into) => getCustomer(reader, into, {}),

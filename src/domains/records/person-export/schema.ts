@@ -1,18 +1,13 @@
 import { Type, type Static, type TSchema } from '@sinclair/typebox';
-import { eq, sql } from 'drizzle-orm';
+import { is, SQL } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
-import { participantStatuses } from '../../../core/reference/participant-statuses.ts';
 import type { Language } from '../../../core/reference/language.ts';
 import { byName, t } from '../../../core/schema/types.ts';
 import { formatTimestamp } from '../../../core/timestamps.ts';
 import { columnName, storedColumns } from '../../../database/tables/columns.ts';
-import { courseDates } from '../../../database/tables/coursedates.ts';
-import { courses } from '../../../database/tables/courses.ts';
-import { participants } from '../../../database/tables/participants.ts';
-import { sameTenant } from '../../../lists/tenant-scope.ts';
-import { paidStates } from '../../participants/participants/schema.ts';
+import type { Entry } from '../../../lists/personal-data.ts';
 import { CourseUser } from '../../people/users/fields.ts';
-import { register, type Entry } from '../register/schema.ts';
+import { register } from '../register/schema.ts';
 
 const typeOf = (column: PgColumn) => column.getSQLType().replace(/\W.*/, '');
 
@@ -53,44 +48,34 @@ const interfaceNames: Record<string, string> = {
   price_at_export: 'price_at_export_per_item_vat_excluded',
 };
 
-/** Texts of a place beside its codes and ids. */
-const placeWords = {
-  course: sql`(select ${courses.title} from ${courses}
-    where ${sameTenant(courses, participants, eq(courses.id, participants.courseId))})`,
-  start_at: sql`(select ${courseDates.startAt} from ${courseDates}
-    where ${sameTenant(courseDates, participants, eq(courseDates.id, participants.courseDateId))})`,
-};
-const toPlaceWords = ({ statusId, paidId, course, start_at }: Row, language: Language) => ({
-  status: participantStatuses.get(Number(statusId))!.title[language],
-  paid: paidStates.get(Number(paidId))![language],
-  ...{ course, start_at },
-});
-
-/** The rows of a table as items: a member for each column but those of `without`, so that a new column is exported too. */
-function toSection(
-  entry: Entry,
-  [as, { without = '', order = 'id', find = entry.find } = {}]: NonNullable<Entry['show']>,
-) {
+/** The rows of a table as items: a member for each column but those of `without`, so that a new one is exported too. */
+function toSection(entry: Entry, [as, show = {}]: NonNullable<Entry['show']>) {
   const { table } = entry;
+  const { without = '', order = 'id', find = entry.find, ofOrders, words = {} } = show;
   const [all, left] = [Object.entries<PgColumn>(storedColumns(table)), `providerId ${without}`.split(' ')];
   const shown = all.filter(([key]) => !left.includes(key));
   const toName = (column: PgColumn) => interfaceNames[columnName(column)] ?? columnName(column);
   const members = Object.fromEntries(shown.map(([, column]) => [toName(column), toMember(column)]));
-  const words = table === participants ? byName(['status', 'paid', 'course', 'start_at'], () => Type.String()) : {};
+  const selected = Object.entries(words).flatMap(([name, word]) => (is(word, SQL) ? [[name, word] as const] : []));
   return {
-    ...{ table, find, order: order.split(' ').map((key) => Object.fromEntries(all)[key]!) },
-    columns: { ...Object.fromEntries(shown), ...(table === participants && placeWords) },
-    Item: t.NamedObject(as, t.member.personal.all({ ...members, ...words })),
+    ...{ table, find, ofOrders, order: order.split(' ').map((key) => Object.fromEntries(all)[key]!) },
+    columns: { ...Object.fromEntries(shown), ...Object.fromEntries(selected) },
+    Item: t.NamedObject(as, t.member.personal.all({ ...members, ...byName(Object.keys(words), () => Type.String()) })),
     toItem: (row: Row, language: Language): Row => ({
       ...Object.fromEntries(shown.map(([key, column]) => [toName(column), toValue(column, row[key])])),
-      ...(table === participants && toPlaceWords(row, language)),
+      ...byName(Object.keys(words), (name) => {
+        const word = words[name];
+        return typeof word === 'function' ? word(row, language) : row[name];
+      }),
     }),
   };
 }
 
 /** The lists of an export, beside the course user. */
 export const sections = Object.fromEntries(
-  Object.entries(register).flatMap(([name, one]) => (one.show ? [[name, toSection(one, one.show)] as const] : [])),
+  Object.entries<Entry>(register).flatMap(([name, one]) =>
+    one.show ? [[name, toSection(one, one.show)] as const] : [],
+  ),
 );
 const sectionNames = Object.keys(sections);
 

@@ -1,14 +1,10 @@
 import { asc } from 'drizzle-orm';
 import { formatTimestamp } from '../../../core/timestamps.ts';
 import type { Ctx } from '../../../database/context.ts';
+import { personalKeys, rowsOf } from '../../../lists/personal-data.ts';
 import { getCourseUser } from '../../people/users/service.ts';
 import { findPurchases, findUser } from '../erasures/person-service.ts';
-import { personalKeys, rowsOf } from '../register/schema.ts';
 import { pageSize, sections, type PersonExport } from './schema.ts';
-
-/** The lists of the orders on a page, which has all of their rows; the second ones also of orders of others. */
-const ofOrders = ['order_lines', 'payments', 'voucher_redemptions'];
-const ofAllOrders = ['orders', 'bookings'];
 
 /** Everything held about one course user; a page of each list. */
 export async function exportCourseUser(ctx: Ctx, userId: number, page: number): Promise<PersonExport> {
@@ -20,9 +16,9 @@ export async function exportCourseUser(ctx: Ctx, userId: number, page: number): 
   const lists: Record<string, object[]> = {};
   const incomplete: string[] = [];
   // One after another: a request has one connection.
-  for (const [name, { table, columns, find, order, toItem }] of Object.entries(sections)) {
-    const isOfAll = ofAllOrders.includes(name);
-    const isWhole = isOfAll || ofOrders.includes(name);
+  for (const [name, { table, columns, find, ofOrders, order, toItem }] of Object.entries(sections)) {
+    const isOfAll = ofOrders === 'all';
+    const isWhole = ofOrders !== undefined;
     const query = ctx.db
       .select(columns)
       .from(table)
@@ -34,7 +30,7 @@ export async function exportCourseUser(ctx: Ctx, userId: number, page: number): 
     const shown = isWhole ? rows : rows.slice(0, pageSize);
     // The buyer of an order that another person or a company pays is not of this person.
     const hidden = isOfAll ? Object.fromEntries(personalKeys(table).map((key) => [key, null])) : {};
-    const isOwn = (row: Row) => own.includes(Number(name === 'orders' ? row['id'] : row['orderId']));
+    const isOwn = (row: Row) => own.includes(Number(row['orderId'] ?? row['id']));
     lists[name] = shown.map((row) => toItem(isOwn(row) ? row : { ...row, ...hidden }, ctx.language));
   }
   if (orders.length > page * pageSize) incomplete.push('orders');

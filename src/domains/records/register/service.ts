@@ -1,9 +1,11 @@
-import { eq, sql, type SQL } from 'drizzle-orm';
+import { eq, getTableColumns, sql, type SQL } from 'drizzle-orm';
+import type { PgColumn } from 'drizzle-orm/pg-core';
 import { itemAt } from '../../../core/errors.ts';
 import type { Reader, Tx } from '../../../database/client.ts';
 import { events } from '../../../database/tables/events.ts';
+import { bind, erasedValues, rowsOf, type Entry, type Person } from '../../../lists/personal-data.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
-import { bind, entries, erasedValues, rowsOf, type Entry, type Person } from './schema.ts';
+import { entries, register } from './schema.ts';
 
 /** The numbers of the rows of a person that erasures and merges count. */
 export async function countRows(db: Reader, person: Person) {
@@ -21,9 +23,26 @@ export async function deleteRows(tx: Tx, person: Person, act: 'erase' | 'merge')
   for (const entry of entries) if (entry[act] === 'delete') await tx.delete(entry.table).where(rowsOf(entry, person));
 }
 
-/** Clears the personal columns of the rows of a person in a table. Returns the number of rows that this changes. */
-export const clearRows = (tx: Tx, now: string, entry: Entry, person: Person) =>
-  tx.updateChanged(entry.table, rowsOf(entry, person), erasedValues(entry), now);
+/** Clears the personal columns of the rows of whom `choose` names for an entry. Returns the numbers of changed rows. */
+export async function clearRows(tx: Tx, now: string, choose: (entry: Entry) => Person | undefined) {
+  const changed: Record<string, number> = {};
+  for (const [name, entry] of Object.entries<Entry>(register)) {
+    const person = typeof entry.erase === 'object' ? choose(entry) : undefined;
+    if (person === undefined) continue;
+    changed[name] = await tx.updateChanged(entry.table, rowsOf(entry, person), erasedValues(entry), now);
+  }
+  return changed;
+}
+
+type Ids = { providerId: number; id: number; into: number };
+/** Moves the rows of a course user, those of an entry that `isAbout` names or all, to the one that stays. */
+export async function moveRows(tx: Tx, now: string, ids: Ids, moved: Entry[] = entries, isAbout?: SQL) {
+  for (const { table, merge } of moved)
+    for (const key of Array.isArray(merge) ? merge : []) {
+      const isOwn = eq(getTableColumns<typeof table>(table)[key] as PgColumn, ids.id);
+      await tx.updateChanged(table, tenantWhere(ids, table, isOwn, isAbout), { [key]: ids.into }, now);
+    }
+}
 
 /** Records an event in the place of that of the item's update or deletion. */
 export async function replaceEvent(tx: Tx, replaced: 'updated' | 'deleted', event: typeof events.$inferInsert) {

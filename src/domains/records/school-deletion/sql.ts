@@ -1,7 +1,8 @@
-import { sql, type SQL } from 'drizzle-orm';
+import { getTableName, sql, type SQL } from 'drizzle-orm';
 import { statement } from '../../../database/statement.ts';
 import type { TenantTable } from '../../../database/tenant-tables.ts';
-import { register } from '../register/schema.ts';
+import { isReferred, type Kept } from '../../../lists/personal-data.ts';
+import { entries } from '../register/schema.ts';
 
 // Statements about tables that the catalog names, and the rows of a list beside the backups.
 
@@ -97,17 +98,11 @@ export const findListed = statement(
     group by p.id order by p.parent_id is null, p.id`,
 );
 
-/** The rows of a table `t` and their columns that stay, all unless given; columns that cannot be unset stay anyway. */
-type Kept = { condition?: string; columns?: string | undefined };
-const isReferred = (by: string, column: string) =>
-  `exists (select from ${by} r where r.provider_id = t.provider_id and r.${column} = t.id)`;
-
-/** What invoices of a deleted provider need: orders, their lines, payers, products and courses. */
+/** What invoices of a deleted provider need; columns that cannot be unset stay anyway. */
 export const keptForInvoices: Record<string, Kept> = {
-  ...{ order_lines: {}, payments: {}, voucher_redemptions: {}, orders: { columns: register.orders.invoice } },
+  ...Object.fromEntries(entries.flatMap(({ table, invoice }) => (invoice ? [[getTableName(table), invoice]] : []))),
   products: { condition: isReferred('order_lines', 'product_id') },
   vouchers: { condition: isReferred('voucher_redemptions', 'voucher_id') },
-  customers: { condition: isReferred('orders', 'customer_id'), columns: register.customers.invoice },
   // Active titles are unique, so the marks of those that are not stay.
   courses: { condition: isReferred('products', 'course_id'), columns: 'is_active deleted_at' },
 };
