@@ -1,11 +1,19 @@
 import { getTableColumns, sql, type SQL } from 'drizzle-orm';
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
 import type { Language } from '../core/reference/language.ts';
-import { caseFoldedSql, columnName, markedColumns } from '../database/tables/columns.ts';
+import { caseFoldedSql, columnName, foldedSql, markedColumns } from '../database/tables/columns.ts';
 import { tenantWhere } from './tenant-scope.ts';
 
 /** A course user, with the orders and customers of which the person is the buyer, and the person's mails. */
-export type Person = { providerId: number; userId: number; orders: number[]; customers: number[]; mails: number[] };
+export type Person = {
+  providerId: number;
+  userId: number;
+  orders: number[];
+  customers: number[];
+  mails: number[];
+  /** Another person of the school has the e-mail. */
+  isShared: boolean;
+};
 
 type Table = PgTable & { providerId: PgColumn };
 type Row = Record<string, unknown>;
@@ -90,4 +98,11 @@ export const isReferred = (by: string, column: string) =>
 
 export const ofUser = (value: string) =>
   `(select ${value} from course_users u where u.provider_id = :providerId and u.id = :userId)`;
-export const isOwnEmail = (folded: string) => `${folded} = ${ofUser(caseFoldedSql('u.email'))}`;
+export const userNameSql = (user: string) =>
+  foldedSql(`nullif(concat_ws(' ', ${user}.firstname, ${user}.lastname), '')`);
+/** True for the e-mail of the person, if no other person has it or something else proves the person. */
+export const isOwnEmail = (folded: string, isProven = 'false') =>
+  `${folded} = ${ofUser(caseFoldedSql('u.email'))} and (not :isShared or ${isProven})`;
+/** True for an interest of the person. */
+export const isInterest = (interest: string) =>
+  isOwnEmail(`${interest}.email`, `${foldedSql(`${interest}.name`)} = ${ofUser(userNameSql('u'))}`);

@@ -3,10 +3,10 @@ import type { Tx } from '../../../database/client.ts';
 import type { UnlockedStore } from '../../../database/reader.ts';
 import type { Settings } from '../../../core/settings.ts';
 import type { RowOf } from '../../../database/statement.ts';
-import { caseFoldedSql, foldedSql, storedColumns } from '../../../database/tables/columns.ts';
+import { caseFoldedSql, storedColumns } from '../../../database/tables/columns.ts';
 import { outbox } from '../../../database/tables/outbox.ts';
 import { courseUsers } from '../../../database/tables/users.ts';
-import { rowsOf, type Person } from '../../../lists/personal-data.ts';
+import { rowsOf, userNameSql, type Person } from '../../../lists/personal-data.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
 import { isMail } from '../../messages/personal-data/schema.ts';
 import { findCustomers, findOrders } from './sql.ts';
@@ -14,7 +14,6 @@ import { findCustomers, findOrders } from './sql.ts';
 export type Retention = Pick<Settings, 'timezone' | 'invoiceRetentionYears'>;
 type Store = Tx | UnlockedStore;
 
-const userNameSql = (user: string) => foldedSql(`nullif(concat_ws(' ', ${user}.firstname, ${user}.lastname), '')`);
 /** True if another person of the school has the e-mail. */
 const isShared = sql<boolean>`exists (${sql.raw(`select from course_users o
   where o.provider_id = course_users.provider_id and o.id <> course_users.id and o.erased_at is null
@@ -48,7 +47,7 @@ export async function findPurchases(on: Store, user: User, { timezone, invoiceRe
   const own = toIds(selectOwn(orders));
   const customers = await findCustomers(on, { ...values, customerId, orders: own });
   const buys = { orders: own, customers: toIds(selectOwn(customers)) };
-  const person: Person = { providerId, userId, ...buys, mails: [] };
+  const person: Person = { providerId, userId, ...buys, mails: [], isShared };
   const mails = await on
     .select({ id: outbox.id })
     .from(outbox)

@@ -200,7 +200,7 @@ export const erasureJob = auditedJob('The erasure of buyers', 'erasure', 3_600_0
 async function eraseSomeExpired(database: Pick<Database, 'unlocked' | 'write'>, providerId: number) {
   const [due] = await findKept(database.unlocked, { providerId });
   if (due === undefined || due.orders.length + due.customers.length === 0) return false;
-  const buyers: Person = { ...due, providerId, userId: 0, mails: [] };
+  const buyers: Person = { ...due, providerId, userId: 0, mails: [], isShared: false };
   const answers = await findAnswers.one(database.unlocked, toSearched(buyers));
   return database.write([providerId], areas, async (tx, now) => {
     const select = async (table: typeof orders | typeof customers, ids: number[]) =>

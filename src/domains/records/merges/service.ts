@@ -60,7 +60,7 @@ type Kind<Counts> = {
   read(ctx: Ctx, id: number): Promise<object>;
 };
 
-/** `dry_run` counts and changes nothing. A repeated request continues a merge that was interrupted between two slices. */
+/** Merges an item into another one. A repeated request continues what was interrupted between two slices. */
 async function merge<Counts extends Record<string, number>>(
   kind: Kind<Counts>,
   ctx: Ctx,
@@ -159,7 +159,7 @@ async function moveSlice(tx: Tx, moved: Column<TenantTable>, ids: Ids, now: stri
 const toPerson = ({ providerId, id }: Ids): Person => ({
   providerId,
   userId: id,
-  ...{ orders: [], customers: [], mails: [] },
+  ...{ orders: [], customers: [], mails: [], isShared: false },
 });
 
 async function countOfUser(db: Reader, ids: Ids) {
