@@ -48,9 +48,9 @@ const followingOrders = (first: string) => `
 /**
  * The orders of bookings that the person is on, or that name the person as booker or by the e-mail of the invoice. The
  * person is the buyer if these or the name of the booker say so, or of a booking of nobody else that no other customer
- * pays; not if another one has booked. So is the payer that `invoicing` names without a customer, a company and a booker,
- * unless the booking has the e-mail of somebody else; of an invoice always. Without an invoice another person of the order
- * pays next.
+ * pays; not if another one has booked. So is the payer that `invoicing` names without a customer, a company and a
+ * booker, unless the booking has the e-mail of somebody else; of an invoice always. Without an invoice another person
+ * of the order pays next.
  */
 export const findOrders = statement(
   'find_orders_of_person',
@@ -132,8 +132,8 @@ export const findAnswers = statement(
       where r.provider_id = :providerId and r.has_course_user and ${isAnswerAbout})) as keys from own`,
 );
 /**
- * Empties stored answers about the person or the orders; the key stays, so that no repeated request is carried out again.
- * Of those up to `since` these, if the same was searched then.
+ * Empties stored answers about the person or the orders. Their keys stay, so that no repeated request is carried out
+ * again. `keys` are the answers up to `since` that a search for `before` has found; other answers are searched.
  */
 export const emptyAnswers = statement(
   'erase_answers',

@@ -31,7 +31,7 @@ export const moveInterests = statement(
     update course_interests i set email = c.email from change c where ${isMoved} and not ${hasOther()}`,
 );
 
-/** Gives one that is below the merged one the place of that, or its parents would form a cycle. */
+/** Gives a staying customer that is below the merged one the place of that: its parents would form a cycle. */
 export const moveParent = statement(
   'merge_parent',
   { takes: { providerId: 'int', id: 'int', into: 'int', now: 'moment' } },
