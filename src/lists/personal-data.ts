@@ -103,6 +103,6 @@ export const userNameSql = (user: string) =>
 /** True for the e-mail of the person, if no other person has it or something else proves the person. */
 export const isOwnEmail = (folded: string, isProven = 'false') =>
   `${folded} = ${ofUser(caseFoldedSql('u.email'))} and (not :isShared or ${isProven})`;
-/** True for an interest of the person. */
+/** True for an interest of the person. The index of e-mails has the default collation. */
 export const isInterest = (interest: string) =>
-  isOwnEmail(`${interest}.email`, `${foldedSql(`${interest}.name`)} = ${ofUser(userNameSql('u'))}`);
+  isOwnEmail(`${interest}.email collate "default"`, `${foldedSql(`${interest}.name`)} = ${ofUser(userNameSql('u'))}`);
