@@ -28,6 +28,7 @@ const unnamedPlaces = sql<number>`case when ${courseUsers.isPlaceholder} then (
 
 /** The values of the participant are null in a notice of a date. */
 type Notice = Awaited<ReturnType<typeof loadNotices>>[number];
+type NoticeDate = Notice['date'];
 
 async function loadNotices(db: Reader, providerId: number, ids: number[]) {
   const rows = await db
@@ -99,7 +100,7 @@ export const prepareNotice: Prepare = async ({ database: { unlocked }, settings 
     mail,
     async write() {
       const outdated = findOutdated(notice);
-      if (outdated !== null) return { outdated };
+      if (outdated !== false) return { outdated };
       const digest = await collectDigest(unlocked, claimed);
       if (digest === undefined) return 'waits';
       const { timezone } = settings;
@@ -119,27 +120,55 @@ export const prepareNotice: Prepare = async ({ database: { unlocked }, settings 
   };
 };
 
-/** Reason why a delayed notice is no longer true, or null. */
+const countConfirmed = ({ numConfirmed, numOverbooked }: NoticeDate) => numConfirmed + numOverbooked;
+const countTaken = (date: NoticeDate) => countConfirmed(date) + date.numUnconfirmed;
+const isFull = (date: NoticeDate) => date.capacityMax > 0 && countTaken(date) >= date.capacityMax;
+
+type Traits = {
+  /** Why it is no longer true of its date, or false. */
+  check?(date: NoticeDate): string | false;
+  /** The numbers that it states after the seats. */
+  numbers?: (keyof typeof numbers)[];
+  /** Its kind is "waiting" for a participant who waits. */
+  showsWaiting?: true;
+};
+
+/** The numbers of a date that a notice can state. */
+const numbers = {
+  confirmed: countConfirmed,
+  minimum: ({ capacityMin }: NoticeDate) => capacityMin,
+  budget: ({ capacityBudget }: NoticeDate) => capacityBudget,
+  deadline: ({ deadlineAt }: NoticeDate, language: Language) => formatDay(deadlineAt, language),
+};
+
+const notices: Record<NoticePurpose, Traits> = {
+  notice_booked: { showsWaiting: true },
+  notice_canceled: {},
+  moved_away: {},
+  notice_full: { check: (date) => !isFull(date) && 'its date has free seats in the meantime' },
+  notice_under_minimum: {
+    check: (date) =>
+      countConfirmed(date) >= date.capacityMin
+        ? 'its date has its minimum in the meantime'
+        : date.isDeadlineOver && 'the deadline of its date is over',
+    numbers: ['confirmed', 'minimum', 'deadline'],
+  },
+  notice_budget: { numbers: ['confirmed', 'budget'] },
+};
+
+/** Reason why a delayed notice is no longer true, or false. */
 function findOutdated({ purpose, isErased, statusId, date }: Notice) {
-  const { capacityMax, capacityMin } = date;
   if (isErased) return 'its course user is erased in the meantime';
-  if (statusId !== null) return null;
+  if (statusId !== null) return false;
   if (date.dateStatusId === canceled) return 'its date is canceled in the meantime';
   if (date.isDeleted) return 'its date was deleted';
-  const isFull = capacityMax > 0 && countTaken(date) >= capacityMax;
-  if (purpose === 'notice_full' && !isFull) return 'its date has free seats in the meantime';
-  if (purpose !== 'notice_under_minimum') return null;
-  if (countConfirmed(date) >= capacityMin) return 'its date has its minimum in the meantime';
-  return date.isDeadlineOver ? 'the deadline of its date is over' : null;
+  return notices[purpose].check?.(date) ?? false;
 }
-
-const countConfirmed = ({ numConfirmed, numOverbooked }: Notice['date']) => numConfirmed + numOverbooked;
-const countTaken = (date: Notice['date']) => countConfirmed(date) + date.numUnconfirmed;
 
 function composeNotice(mail: Mail, notice: Notice, date: MailDate, timezone: string) {
   const { language, school } = mail;
-  const { facts: names, notices } = letterTexts[language];
-  const { facts: own, letters, why } = notices;
+  const { facts: names, notices: texts } = letterTexts[language];
+  const { facts: own, letters, why } = texts;
   const { movedTo, orderId } = notice;
   const { kind, person, status } = describe(notice, language);
   const facts = [
@@ -177,9 +206,8 @@ function describe({ purpose, date, name, email, unnamedPlaces, statusId, heldFor
   const { statuses, notices: texts } = letterTexts[language];
   const status = statusId === null ? null : getEnrolmentStatus({ statusId, dateStatusId: date.dateStatusId });
   const isOffered = heldFor === 'offer' && statusId !== null && !hasLeft(statusId);
-  const isWaiting = purpose === 'notice_booked' && status === 'waiting';
   return {
-    kind: isWaiting ? statuses.waiting : texts.letters[purpose][0],
+    kind: notices[purpose].showsWaiting && status === 'waiting' ? statuses.waiting : texts.letters[purpose][0],
     person: unnamedPlaces > 0 ? [`${texts.withoutName}: ${texts.places(unnamedPlaces)}`] : [name, email],
     status: isOffered ? texts.offered : status && statuses[status],
   };
@@ -187,16 +215,12 @@ function describe({ purpose, date, name, email, unnamedPlaces, statusId, heldFor
 
 function toNumbers({ purpose, date }: Notice, language: Language): Fact[] {
   const texts = letterTexts[language].notices;
-  const { capacityMax, capacityMin, capacityBudget, deadlineAt, numWaiting } = date;
+  const { capacityMax, numWaiting } = date;
   const taken = countTaken(date);
   const free = capacityMax === 0 ? texts.unlimited : texts.free(Math.max(0, capacityMax - taken));
-  const isUnder = purpose === 'notice_under_minimum';
-  const only = (applies: boolean, text: string | number) => [applies ? String(text) : null];
-  return withoutEmpty([
+  const { numbers: stated = [] } = notices[purpose];
+  return [
     { name: texts.facts.seats, lines: [[texts.taken(taken), free, texts.waiting(numWaiting)].join(', ')] },
-    { name: texts.facts.confirmed, lines: only(isUnder || purpose === 'notice_budget', countConfirmed(date)) },
-    { name: texts.facts.minimum, lines: only(isUnder, capacityMin) },
-    { name: texts.facts.budget, lines: only(purpose === 'notice_budget', capacityBudget) },
-    { name: texts.facts.deadline, lines: only(isUnder, formatDay(deadlineAt, language)) },
-  ]);
+    ...stated.map((one) => ({ name: texts.facts[one], lines: [String(numbers[one](date, language))] })),
+  ];
 }

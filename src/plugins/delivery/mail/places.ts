@@ -40,13 +40,16 @@ type Traits = {
   /** The page that it needs, and the links that the new one ends. Without it an optional one is sent all the same. */
   link?: { kind: 'booking' | 'offer'; replaces: 'all' | 'mailed' | 'none'; isOptional?: true };
   hasOrder?: true;
-  /** It is about a place that is lost, or another person's: nobody sees amounts. */
-  hidesAmounts?: true;
+  /**
+   * In place of the price and what is left to pay: what the end of the place credited, all that a receipt has, or none
+   * if it is about a place that is lost, or another person's.
+   */
+  amounts?: 'credit' | 'receipt' | 'none';
 };
 
 const letters: Record<PlaceLetter, Traits> = {
   receipt: { checks: [isTaken, isLeft, isOver], confirms: true, calendar: 'status', hasOrder: true },
-  deregistration: { checks: [isTaken, isBack], calendar: 'end' },
+  deregistration: { checks: [isTaken, isBack], calendar: 'end', amounts: 'credit' },
   offer: {
     checks: [({ heldFor }) => heldFor !== 'offer' && 'its offer has ended in the meantime', isTaken],
     link: { kind: 'offer', replaces: 'all' },
@@ -58,12 +61,12 @@ const letters: Record<PlaceLetter, Traits> = {
     ],
     ...{ confirms: true, calendar: 'place' },
   },
-  swap: { checks: [isLeft], confirms: true, calendar: 'place', hidesAmounts: true },
+  swap: { checks: [isLeft], confirms: true, calendar: 'place', amounts: 'none' },
   swapped_out: { checks: [], calendar: 'end' },
   move: { checks: [isTaken, isLeft], confirms: true, calendar: 'place', message: (place) => place.moveMessage },
   moved_away: {
     checks: [({ isFormerDate }) => !isFormerDate && 'its participant is back in the meantime'],
-    ...{ calendar: 'end', hidesAmounts: true },
+    ...{ calendar: 'end', amounts: 'none' },
   },
   date_canceled: {
     checks: [({ date }) => date.dateStatusId !== statuses.canceled && 'its date is not canceled any more', isTaken],
@@ -77,7 +80,7 @@ const letters: Record<PlaceLetter, Traits> = {
   booking_link: { checks: [], link: { kind: 'booking', replaces: 'all' }, hasOrder: true },
   // It leaves the link of the page on which the booking was made.
   booking_receipt: {
-    ...{ checks: [], calendar: 'booking', hasOrder: true },
+    ...{ checks: [], calendar: 'booking', hasOrder: true, amounts: 'receipt' },
     link: { kind: 'booking', replaces: 'mailed', isOptional: true },
   },
   reminder_of_booking: {
@@ -163,15 +166,14 @@ async function loadAmounts({ database: { unlocked } }: Sources, mail: Mail, plac
   const { bookingId, orderId, statusId, isToParticipant, isOnlyParticipant, hasOtherPayer } = place;
   const { providerId, language } = mail;
   const school = { providerId, db: unlocked };
-  const isDeregistration = kind === 'deregistration';
-  const credit = isDeregistration ? await loadCredit(unlocked, providerId, place.placeId) : undefined;
+  const { amounts } = letters[kind];
+  const credit = amounts === 'credit' ? await loadCredit(unlocked, providerId, place.placeId) : undefined;
   if (credit?.isOwn) return { facts: composeCredit(language, credit), sections: [] };
   const isOfRecipient = mail.bookingId !== null || (isToParticipant && isOnlyParticipant && !hasOtherPayer);
-  const hasLeftFreely = isDeregistration && statusId === statuses.participantStatus.deregistered;
-  if (letters[kind].hidesAmounts || hasLeftFreely || !isOfRecipient) return { facts: [], sections: [] };
+  const hasLeftFreely = amounts === 'credit' && statusId === statuses.participantStatus.deregistered;
+  if (amounts === 'none' || hasLeftFreely || !isOfRecipient) return { facts: [], sections: [] };
   const balance = await loadBookingBalance(school, bookingId);
-  if (kind !== 'booking_receipt')
-    return { facts: composeAmounts(language, place.numParticipants, balance), sections: [] };
+  if (amounts !== 'receipt') return { facts: composeAmounts(language, place.numParticipants, balance), sections: [] };
   const receipt = await loadReceipt(school, bookingId, orderId);
   return { facts: [], sections: composeReceipt(language, place.date, receipt, balance) };
 }
