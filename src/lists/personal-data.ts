@@ -2,6 +2,7 @@ import { getTableColumns, sql, type SQL } from 'drizzle-orm';
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
 import type { Language } from '../core/reference/language.ts';
 import { caseFoldedSql, columnName, foldedSql, markedColumns } from '../database/tables/columns.ts';
+import { fullNameSql } from '../database/tables/users.ts';
 import { tenantWhere } from './tenant-scope.ts';
 
 /** A course user, with the orders and customers of which the person is the buyer, and the person's mails. */
@@ -98,8 +99,7 @@ export const isReferred = (by: string, column: string) =>
 
 export const ofUser = (value: string) =>
   `(select ${value} from course_users u where u.provider_id = :providerId and u.id = :userId)`;
-export const userNameSql = (user: string) =>
-  foldedSql(`nullif(concat_ws(' ', ${user}.firstname, ${user}.lastname), '')`);
+export const userNameSql = (user: string) => foldedSql(`nullif(${fullNameSql(user)}, '')`);
 /** True for the e-mail of the person, if no other person has it or something else proves the person. */
 export const isOwnEmail = (folded: string, isProven = 'false') =>
   `${folded} = ${ofUser(caseFoldedSql('u.email'))} and (not :isShared or ${isProven})`;

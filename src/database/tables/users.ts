@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm';
+import { sql, type SQL } from 'drizzle-orm';
 import { boolean, date, foreignKey, index, jsonb, text, uniqueIndex } from 'drizzle-orm/pg-core';
 import * as c from './columns.ts';
 import { customers } from './customers.ts';
@@ -70,3 +70,7 @@ export const courseUsers = c.tenantTable(
     index('course_users_customer').on(t.providerId, t.customerId, t.id),
   ],
 );
+
+/** First and last name of a row of the table, or its alias. */
+export const fullNameSql = (user: string) => `concat_ws(' ', ${user}.firstname, ${user}.lastname)`;
+export const fullName = sql.raw(fullNameSql('course_users')) as SQL<string>;

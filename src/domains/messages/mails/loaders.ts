@@ -1,7 +1,7 @@
-import { eq, sql } from 'drizzle-orm';
-import { caseFoldedSql } from '../../../database/tables/columns.ts';
+import { eq, sql, type SQL } from 'drizzle-orm';
+import { caseFolded, toSqlText } from '../../../database/tables/columns.ts';
 import { bookings } from '../../../database/tables/orders.ts';
-import { outbox } from '../../../database/tables/outbox.ts';
+import { outbox, refusedAddresses } from '../../../database/tables/outbox.ts';
 import { participants } from '../../../database/tables/participants.ts';
 import { adminMemberships, adminUsers } from '../../../database/tables/people.ts';
 import { providers } from '../../../database/tables/providers.ts';
@@ -17,10 +17,14 @@ export const isNoticeSql = (mail: string) =>
   `(${mail}.purpose like 'notice\\_%'
         or ${mail}.purpose = 'moved_away' and ${mail}.user_id is null and ${mail}.booking_id is null)`;
 
+/** The mark of an address as refused. */
+export const marksRefusal = (address: SQL | string) =>
+  sql`${caseFolded(refusedAddresses.email)} = ${caseFolded(address)} and ${refusedAddresses.liftedAt} is null`;
+
 /** True for an address that is marked as refused. */
 export const isRefusedSql = (provider: string, address: string) =>
   `exists (select from refused_addresses where provider_id = ${provider}
-        and ${caseFoldedSql('email')} = ${caseFoldedSql(address)} and lifted_at is null)`;
+        and ${toSqlText(marksRefusal(sql.raw(address)))})`;
 
 /** The address for notices of the admin user, or null. */
 export const noticeEmailSql = (member: string) => `nullif(${member}.booking_email, '')`;
@@ -62,7 +66,7 @@ export const joinedRecipient = recipientSql({
   school: 's',
 });
 
-export const personJoins = `join providers s on s.id = o.provider_id
+const personJoins = `join providers s on s.id = o.provider_id
       left join course_users u on u.provider_id = o.provider_id and u.id = o.user_id
       left join admin_memberships m on m.provider_id = o.provider_id and m.admin_user_id = o.admin_user_id
       left join admin_users a on a.id = m.admin_user_id`;

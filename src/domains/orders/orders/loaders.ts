@@ -5,7 +5,7 @@ import { currentTimeSql } from '../../../database/tables/columns.ts';
 import { customers } from '../../../database/tables/customers.ts';
 import { bookings, orders } from '../../../database/tables/orders.ts';
 import { firstParticipantId, participants } from '../../../database/tables/participants.ts';
-import { courseUsers } from '../../../database/tables/users.ts';
+import { courseUsers, fullNameSql } from '../../../database/tables/users.ts';
 import { batchLoader, rowLoader } from '../../../lists/loaders.ts';
 import { sameTenant } from '../../../lists/tenant-scope.ts';
 import { orderUserColumns, sharesSql } from '../order-lines/loaders.ts';
@@ -70,7 +70,6 @@ const toPayer = (
 
 const company = `orders.custom_properties->>'company'`;
 const bookerEmail = 'bookings.booker_email';
-const fullName = `nullif(concat_ws(' ', course_users.firstname, course_users.lastname), '')`;
 const payer = `case
   when customers.id is not null then ${toPayer('customer', {
     ...{ name: 'customers.title', companyNumber: 'customers.orgnr' },
@@ -80,7 +79,7 @@ const payer = `case
   when ${company} <> '' then ${toPayer('company', { name: company, emails: [bookerEmail] })}
   when orders.booker <> '' then ${toPayer('booker', { name: 'orders.booker', emails: [bookerEmail] })}
   else ${toPayer('person', {
-    name: `coalesce(${fullName}, ${bookerEmail})`,
+    name: `coalesce(nullif(${fullNameSql('course_users')}, ''), ${bookerEmail})`,
     emails: [bookerEmail, 'course_users.email'],
     addresses: ['course_users.invoice', 'course_users.home'],
   })} end`;

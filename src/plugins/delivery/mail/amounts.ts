@@ -8,7 +8,7 @@ import { courseDates } from '../../../database/tables/coursedates.ts';
 import { courses, products } from '../../../database/tables/courses.ts';
 import { orderLines, orders } from '../../../database/tables/orders.ts';
 import { participants } from '../../../database/tables/participants.ts';
-import { courseUsers } from '../../../database/tables/users.ts';
+import { courseUsers, fullName } from '../../../database/tables/users.ts';
 import { sameTenant, tenantWhere } from '../../../lists/tenant-scope.ts';
 import type { PlaceCredit } from '../../../domains/bookings/participant-changes/deregistration-service.ts';
 import { ordersOfBooking, type BookingBalance } from '../../../domains/orders/payments/balance-service.ts';
@@ -44,7 +44,7 @@ async function loadParticipants(school: School, ofBooking: SQL, lines: { id: num
   const rows = await school.db
     .select({
       id: participants.id,
-      name: sql<string>`concat_ws(' ', ${courseUsers.firstname}, ${courseUsers.lastname})`,
+      name: fullName,
       statusId: participants.statusId,
       dateStatusId: courseDates.statusId,
       courseDateId: courseDates.id,

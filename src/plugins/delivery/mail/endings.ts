@@ -1,8 +1,9 @@
 import { eq, isNull, sql } from 'drizzle-orm';
 import { toOneLine } from '../../../core/text.ts';
 import type { Database } from '../../../database/client.ts';
-import { caseFolded, hasAnyId } from '../../../database/tables/columns.ts';
+import { hasAnyId } from '../../../database/tables/columns.ts';
 import { outbox, refusedAddresses, type MailFailure } from '../../../database/tables/outbox.ts';
+import { marksRefusal } from '../../../domains/messages/mails/loaders.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
 import { getDeliveryCounters, pauseAfter, type Ending } from '../worker.ts';
 import type { Attempted, ClaimedMail } from './mail-types.ts';
@@ -98,11 +99,10 @@ export function toErrorLine(error: unknown, secrets: string[]) {
 
 /** Answer of the mail server that has refused the recipient; undefined unless one has. */
 export async function findRefusal({ unlocked }: Pick<Database, 'unlocked'>, mail: Mail) {
-  const isRecipient = eq(caseFolded(refusedAddresses.email), caseFolded(mail.email));
   const [found] = await unlocked
     .select({ reason: refusedAddresses.reason })
     .from(refusedAddresses)
-    .where(tenantWhere(mail, refusedAddresses, isRecipient, isNull(refusedAddresses.liftedAt)));
+    .where(tenantWhere(mail, refusedAddresses, marksRefusal(mail.email)));
   return found?.reason;
 }
 

@@ -9,7 +9,7 @@ import type { Queryable } from '../../../database/statements.ts';
 import { bookings } from '../../../database/tables/orders.ts';
 import { outbox } from '../../../database/tables/outbox.ts';
 import { participants } from '../../../database/tables/participants.ts';
-import { courseUsers } from '../../../database/tables/users.ts';
+import { courseUsers, fullName } from '../../../database/tables/users.ts';
 import { sameTenant, tenantWhere } from '../../../lists/tenant-scope.ts';
 import { composeFacts, formatWhen, loadDate, loadDates, type MailDate } from './dates.ts';
 import { composeLetter, isNotEmpty, letterTexts, withoutEmpty } from './letter.tsx';
@@ -34,7 +34,7 @@ async function loadNotices(db: Reader, providerId: number, ids: number[]) {
   const rows = await db
     .select({
       purpose: sql<NoticePurpose>`${outbox.purpose}`,
-      name: sql<string>`concat_ws(' ', ${courseUsers.firstname}, ${courseUsers.lastname})`,
+      name: fullName,
       email: sql<string>`coalesce(${courseUsers.email}, '')`,
       isErased: sql<boolean>`${courseUsers.erasedAt} is not null`,
       statusId: participants.statusId,

@@ -6,7 +6,7 @@ import { courseDates } from '../../../database/tables/coursedates.ts';
 import { bookings, orders } from '../../../database/tables/orders.ts';
 import { outbox } from '../../../database/tables/outbox.ts';
 import { participants } from '../../../database/tables/participants.ts';
-import { courseUsers } from '../../../database/tables/users.ts';
+import { courseUsers, fullName } from '../../../database/tables/users.ts';
 import { toMs } from '../../../domains/courses/gatherings/loaders.ts';
 import { sameTenant, tenantWhere } from '../../../lists/tenant-scope.ts';
 import { loadDate } from './dates.ts';
@@ -43,7 +43,7 @@ async function selectPlace(db: Reader, { providerId, id }: StoredMail) {
         and ${participants.statusUpdatedAt} > ${participants.createdAt}`,
       updatedAtMs: toMs(participants.updatedAt),
       moveMessage,
-      name: sql<string>`concat_ws(' ', ${courseUsers.firstname}, ${courseUsers.lastname})`,
+      name: fullName,
       /** True for those who have a password, or a mail to choose one. */
       canSignOn: sql<boolean>`${courseUsers.passwordHash} is not null or ${hasAccountMail}`,
       ...{ bookingId: bookings.id, orderId: bookings.orderId, bookerName: bookings.bookerName },

@@ -3,7 +3,7 @@ import { canceled } from '../../../core/reference/statuses.ts';
 import type { Ctx } from '../../../database/context.ts';
 import { courseDates } from '../../../database/tables/coursedates.ts';
 import { participants } from '../../../database/tables/participants.ts';
-import { courseUsers } from '../../../database/tables/users.ts';
+import { courseUsers, fullName } from '../../../database/tables/users.ts';
 import { grouped } from '../../../lists/relations.ts';
 import { sameTenant, tenantWhere } from '../../../lists/tenant-scope.ts';
 import { loadBookingBalance, loadPlacePrice } from '../../../domains/orders/payments/balance-service.ts';
@@ -36,9 +36,8 @@ export async function loadLinkedBooking(ctx: Ctx, bookingId: number) {
 }
 
 async function loadNames(ctx: Ctx, bookingId: number) {
-  const name = sql<string>`concat_ws(' ', ${courseUsers.firstname}, ${courseUsers.lastname})`;
   const rows = await ctx.db
-    .select({ id: participants.id, heldFor: participants.heldFor, name })
+    .select({ id: participants.id, heldFor: participants.heldFor, name: fullName })
     .from(participants)
     .innerJoin(courseUsers, sameTenant(courseUsers, participants, eq(courseUsers.id, participants.userId)))
     .where(tenantWhere(ctx, participants, eq(participants.bookingId, bookingId)));

@@ -3,7 +3,7 @@ import type { Ctx } from '../../../../database/context.ts';
 import { courseDates } from '../../../../database/tables/coursedates.ts';
 import { courses } from '../../../../database/tables/courses.ts';
 import { participants } from '../../../../database/tables/participants.ts';
-import { courseUsers } from '../../../../database/tables/users.ts';
+import { courseUsers, fullName } from '../../../../database/tables/users.ts';
 import { sameTenant, tenantWhere } from '../../../../lists/tenant-scope.ts';
 import { linkUrl } from '../../../../domains/messages/links/schema.ts';
 import { findLink } from '../../../../domains/messages/links/service.ts';
@@ -34,7 +34,7 @@ function listPlaces(ctx: Ctx, bookingId: number) {
   const { startAt, endAt, startTimeAt, endTimeAt, zone } = courseDates;
   return ctx.unlockedStore
     .select({
-      name: sql<string>`concat_ws(' ', ${courseUsers.firstname}, ${courseUsers.lastname})`,
+      name: fullName,
       statusId: participants.statusId,
       dateStatusId: courseDates.statusId,
       title: sql<string>`coalesce(nullif(${courseDates.title}, ''), ${courses.title})`,
