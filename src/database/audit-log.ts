@@ -50,6 +50,7 @@ export function createAudited(): Audited {
   };
 }
 
+// Text: each write and each sign-on waits for an insert.
 const takesEntry = { actor: 'text', actorId: 'int?', action: 'text', itemIds: 'int[]' } as const;
 
 const insertEntries = statement(

@@ -80,7 +80,7 @@ function describeCertificateError({ code = '', message }: NodeJS.ErrnoException)
   return `the database's TLS certificate is not accepted (${code}: ${itemAt(message.split('\n'))}): ${advice}`;
 }
 
-/** One line for an operator; on a terminal one for each mistake of the configuration. A driver's message may contain rows, so only messages about the connection are included. */
+/** One line for an operator, or one per mistake of the configuration; without drivers' messages that may have rows. */
 export function describeError(error: unknown, isForTerminal = false): string {
   if (error instanceof ConfigError && isForTerminal) return error.lines.join('\n');
   if (error instanceof Problem) return error.message;

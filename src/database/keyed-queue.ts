@@ -133,8 +133,8 @@ class KeyedQueue {
 
 /**
  * A queue that runs one piece of work per key and `slots` altogether; at most `waiting` entries wait, for `waitMs` each.
- * First in, first out without tenant queue keys; with them, the tenant queue key with the fewest running entries is next, then
- * the least recently served one. Writes queue by provider before they take a connection, or one provider could hold all.
+ * First in, first out without tenant queue keys; with them, the one with the fewest running entries is next, then the
+ * least recently served one. Writes queue by provider before they take a connection, or one provider could hold all.
  */
 export function createKeyedQueue(limits: Limits) {
   const queue = new KeyedQueue(limits);

@@ -11,6 +11,7 @@ type EventName =
   | `order.${'paid' | 'settled' | 'credited'}`
   | `participant.${'swapped' | 'moved'}`;
 
+// Text: most writes wait for it.
 const insertEvents = statement(
   'record_events',
   { takes: { providerId: 'int', now: 'moment', recorded: { rows: { type: 'text', id: 'int' } } } },

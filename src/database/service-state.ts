@@ -1,14 +1,11 @@
-import { statement } from './statement.ts';
-import type { Queryable, PoolOrClient } from './statements.ts';
-
-const findSecret = statement(
-  'find_service_secret',
-  { takes: {}, returns: { secret: 'text' }, acrossSchools: 'the database has one secret' },
-  'select secret from service_state',
-);
+import { itemAt } from '../core/errors.ts';
+import type { UnlockedStore } from './reader.ts';
+import type { PoolOrClient } from './statements.ts';
+import { serviceState } from './tables/providers.ts';
 
 /** The secret of the database. */
-export const loadServiceSecret = async (on: Queryable) => (await findSecret.one(on, {})).secret;
+export const loadServiceSecret = async (on: UnlockedStore) =>
+  itemAt(await on.select({ secret: serviceState.secret }).from(serviceState)).secret;
 
 /** Stores the host name in the UIDs of calendar entries for good, except that of a trial on one machine. */
 export async function keepUidHost(database: PoolOrClient, publicUrl: string) {

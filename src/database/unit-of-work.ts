@@ -77,8 +77,8 @@ const auditedFor =
 type UnitOfWorkOptions = { waitMs: number; workMs: number; slots: number; counters: Counters };
 
 /**
- * Returns a function that creates the unit of work of an audit log, and the usage of its queue. `waitMs` bounds the queue, the lock and all retries
- * together; a transaction that is still open `workMs` later is aborted. `tenantQueueKey` defaults to the first provider.
+ * Returns a function that creates the unit of work of an audit log, and the usage of its queue. `waitMs` bounds queue,
+ * lock and retries together; a transaction is aborted `workMs` later. `tenantQueueKey` defaults to the first provider.
  */
 export function createUnitOfWork(pool: Pool, { waitMs, workMs, slots, counters }: UnitOfWorkOptions) {
   const enqueue = createKeyedQueue({ slots, waiting: 1_000, waitMs });

@@ -18,7 +18,7 @@ export const courseInterests = c.tenantTable(
     /** SHA-256 of the link in the last mail. */
     linkHash: c.personal(text()),
     earlierHashes: c.earlierHashes(),
-    /** That mail. No foreign key: it may be deleted. */
+    /** The mail with the last link. No foreign key: it may be deleted. */
     linkMailId: c.reference(),
     /** When it was last asked for before it was confirmed. */
     createdAt: c.instant().notNull(),

@@ -41,7 +41,7 @@ export const orders = c.tenantTable(
     exportedAt: c.instant(),
     /** When an erased buyer whose data an invoice still needs is erased too. */
     keptUntil: c.instant(),
-    /** That buyer. */
+    /** The erased buyer. */
     keptUserId: c.reference(),
     /** A `credit` takes back a part of its first order; a `difference` adds to it what a move costs more. */
     kind: c

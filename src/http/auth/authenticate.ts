@@ -134,6 +134,7 @@ const toAuditContext = (request: FastifyRequest, keyId: number): AuditContext =>
   itemIds: Object.values(request.params as object).filter((value): value is number => typeof value === 'number'),
 });
 
+// Text: an insert beside many requests.
 const storeUse = statement(
   'store_key_use',
   { takes: { providerId: 'int', keyId: 'int' } },

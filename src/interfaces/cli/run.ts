@@ -37,7 +37,7 @@ export type Options = {
   json?: boolean;
   /** The full name, for the audit log. */
   command: string;
-  /** Those of the program, which read variables of their own. */
+  /** The plugins of the program, which read variables of their own. */
   plugins: readonly Plugin[];
 };
 

@@ -63,7 +63,7 @@ export function countErasedSince(list: Erasure[], time: string) {
 }
 
 const moment = (column: string) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
-/** Those of the last day too: transactions of several providers end in any order. */
+/** Selects erasures of the last day too: transactions of several providers end in any order. */
 const selectErasures = `select provider_id as provider, user_id as user, ${moment('created_at')} as created_at,
     ${moment('erased_at')} as erased_at, coalesce((to_jsonb(e) ->> 'orders_kept')::boolean, false) as orders_kept
   from erasures e where e.erased_at > $1::timestamptz - interval '1 day' order by e.erased_at, id`;

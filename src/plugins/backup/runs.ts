@@ -61,8 +61,8 @@ export const recordResult = (pool: PoolOrClient, id: string, { elapsedMs, file, 
   );
 
 /**
- * The present moment, if a nightly backup is due: none since the last `at` in the time zone, no failure within the last
- * eight minutes, and no attempt without an end within the last hour. `restoreTestDue` if none has passed or was skipped for a week. Undefined if it is not due.
+ * The present moment, if a nightly backup is due, else undefined: none since the last `at` in the time zone, no failure
+ * for 8 minutes, no attempt without an end for an hour. `restoreTestDue` if none has passed or was skipped for a week.
  */
 export async function findDue(pool: PoolOrClient, { at, timezone }: { at: string; timezone: string }) {
   const { rows } = await pool.query<{ startedAt: string; restoreTestDue: boolean }>(

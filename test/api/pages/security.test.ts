@@ -242,7 +242,8 @@ test('a concurrent password change wins, and the second is rejected', async () =
   const query = pool.query.bind(pool) as (config: QueryConfig, values?: unknown[]) => Promise<QueryResult>;
   vi.spyOn(pool, 'query').mockImplementation((async (config: QueryConfig, values?: unknown[]) => {
     const result = await query(config, values);
-    if (config.name === 'find_user_by_username') await setPassword(await me.ctx(), userId, 'chosen elsewhere');
+    if (/^select "id", "password_hash"/.test(config.text))
+      await setPassword(await me.ctx(), userId, 'chosen elsewhere');
     return result;
   }) as never);
   const response = await browser.post('/my/password', { old, password: changed });

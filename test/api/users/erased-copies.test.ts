@@ -260,5 +260,5 @@ test('an erased person reads no username, and is not found by one', async () => 
   for (const word of [username, 'erased', 'kari', kari.email])
     expect(await find(`/v2/course-users?q=${word}`)).toEqual([]);
   expect(await find('/v2/course-users')).toEqual([id, placed]);
-  expect(await findByUsername(database.unlocked, { providerId: me.id, username })).toEqual([]);
+  expect(await findByUsername(database.unlocked, { providerId: me.id }, username)).toEqual([]);
 });

@@ -51,7 +51,7 @@ export async function promoteAfterLeaving(w: SchoolWrite, leaving: Leaving[]) {
   await promoteWaitingLists(w, [...new Set(freed.map(({ courseDateId }) => courseDateId))]);
 }
 
-/** Those of the participants whose booking waits together. */
+/** Selects the participants whose booking waits together. */
 const findGrouped = (w: SchoolWrite, ids: number[]) =>
   w.tx
     .select({ id })

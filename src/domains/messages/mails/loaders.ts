@@ -101,9 +101,9 @@ export const fetchMails = batchLoader((ctx, keys) =>
 );
 
 /**
- * The mails of this kind that wait for the participants of a provider's course date. Locked: they are sent with current data,
- * so that no worker claims them before this transaction ends. Not joined: without statistics a join would compare each
- * with all others.
+ * The mails of this kind that wait for the participants of a provider's course date. Locked: they are sent with
+ * current data, so that no worker claims them before this transaction ends. Not joined: without statistics a join
+ * would compare each with all others.
  */
 export const waitingMailsSql = (purpose: string) => `
       select o.participant_id, coalesce(o.user_id, 0) as user_id from outbox o

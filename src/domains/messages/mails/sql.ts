@@ -10,8 +10,8 @@ import { wasSent, wasNotifiedSql, joinedRecipient, recipientJoins, locationSql, 
 // Text: inserts of the rows that a statement selects, window functions, and a row as JSON.
 
 /**
- * True for the mail `earlier`. Of mails that wait, an offer is dropped once it has ended, and others once the person has left. The deregistration
- * after an offer is sent all the same.
+ * True for the mail `earlier`. Of mails that wait, an offer is dropped once it has ended, and others once the person
+ * has left. The deregistration after an offer is sent all the same.
  */
 const countsAsNotified = `(${wasSent} or (earlier.purpose = 'offer') = (m.purpose = 'deregistration'))`;
 

@@ -1,7 +1,7 @@
 import { caseFoldedSql } from '../../../database/tables/columns.ts';
 import { json, statement } from '../../../database/statement.ts';
 
-// Updates of rows by those of other queries.
+// Text: updates of rows by those of other queries, and a recursive one.
 
 /** Stores answers, as of `now`, for searches that began before. */
 export const updateAnswers = statement(

@@ -4,7 +4,7 @@ import type { TenantTable } from '../../../database/tenant-tables.ts';
 import { isReferred, type Kept } from '../../../lists/personal-data.ts';
 import { entries } from '../register/schema.ts';
 
-// Statements about tables that the catalog names, and the rows of a list beside the backups.
+// Text: tables that the catalog names, and the rows of a list beside the backups.
 
 const { raw } = sql;
 /** `limit` rows at most: Infinity for all. */

@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Ctx } from '../../../database/context.ts';
 import { Problem } from '../../../core/errors.ts';
 import { recordEntry, type AuditContext } from '../../../database/audit-log.ts';
-import type { RowOf } from '../../../database/statement.ts';
 import { signOnFailures, usernameHash } from '../../../database/tables/access.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
 import { hashPassword, isOutdated, isPassword, replaceHash } from './password-service.ts';
@@ -14,7 +13,7 @@ import { signOnCounts } from './session-service.ts';
 import { findByUsername } from './sql.ts';
 
 /** A course user with a verified password. */
-export type Verified = RowOf<typeof findByUsername> & { passwordHash: string };
+export type Verified = Awaited<ReturnType<typeof findByUsername>>[number] & { passwordHash: string };
 type Credentials = Pick<CredentialsBody, 'username' | 'password'>;
 /** The key or person that asks, and the route, for the audit log. */
 type SignOnCaller = Pick<AuditContext, 'actor' | 'actorId' | 'action'>;
@@ -70,7 +69,7 @@ async function checkPassword(
   ctx: Ctx,
   { username, password }: Credentials,
 ): Promise<{ userId?: number | undefined; user?: Verified }> {
-  const [user] = await findByUsername(ctx.unlockedStore, { providerId: ctx.providerId, username });
+  const [user] = await findByUsername(ctx.unlockedStore, ctx, username);
   const passwordHash = user?.passwordHash ?? null;
   const valid = await isPassword(password, passwordHash, ctx.tenantQueueKey);
   return {

@@ -1,9 +1,12 @@
-import { sql } from 'drizzle-orm';
+import { isNull, sql } from 'drizzle-orm';
+import type { UnlockedStore } from '../../../database/reader.ts';
 import { statement } from '../../../database/statement.ts';
 import { tokens } from '../../../database/tables/access.ts';
-import { caseFoldedSql, foldedSql, hasLink, toSqlText, type Value } from '../../../database/tables/columns.ts';
+import { hasLink, matchFolded, toSqlText, type Value } from '../../../database/tables/columns.ts';
 import { adminMemberships } from '../../../database/tables/people.ts';
 import { isOfOpenProvider } from '../../../database/tables/providers.ts';
+import { courseUsers } from '../../../database/tables/users.ts';
+import { tenantWhere } from '../../../lists/tenant-scope.ts';
 
 // Text: inserts that sign-ons wait for, and statements that write several tables at once.
 
@@ -46,16 +49,16 @@ export const storeSignInToken = statement(
 );
 
 /** Several usernames may be equal when folded: the case-equal one comes first. */
-export const findByUsername = statement(
-  'find_user_by_username',
-  {
-    takes: { providerId: 'int', username: 'text' },
-    returns: { id: 'int', passwordHash: 'text?', firstname: 'text?', lastname: 'text?', email: 'text?' },
-  },
-  `select id, password_hash as "passwordHash", firstname, lastname, email from course_users
-    where provider_id = :providerId and ${foldedSql('username')} = ${foldedSql(':username')} and erased_at is null
-    order by ${caseFoldedSql('username')} <> ${caseFoldedSql(':username')}, id limit 1`,
-);
+export function findByUsername(on: UnlockedStore, tenant: { providerId: number }, username: string) {
+  const { id, passwordHash, firstname, lastname, email, erasedAt } = courseUsers;
+  const { isEqual, order } = matchFolded(courseUsers.username, username);
+  return on
+    .select({ id, passwordHash, firstname, lastname, email })
+    .from(courseUsers)
+    .where(tenantWhere(tenant, courseUsers, isEqual, isNull(erasedAt)))
+    .orderBy(order, id)
+    .limit(1);
+}
 
 const auditColumns = '(provider_id, at, actor, actor_id, action, item_ids)';
 

@@ -8,10 +8,10 @@ import { isNoticeSql, refusalEmailsSql } from '../../../domains/messages/mails/l
 // Text: a function, chains of `with`, and claims of the queue.
 
 /**
- * Leases at most `slots` due mails, fairly: the tenant queue key with the fewest mails in progress is first, then the least
- * recently served one. `keys`, `counts` and `turns` are tenant queue keys, their mails in progress and when they were last
- * served; mails with other purposes wait for a newer server. Other workers skip a mail until its lease ends; `due_at` is
- * that time and identifies the attempt. `last_error` is null meanwhile.
+ * Leases at most `slots` due mails, fairly: the tenant queue key with the fewest mails in progress is first, then the
+ * least recently served one. `keys`, `counts` and `turns` are tenant queue keys, their mails in progress and when they
+ * were last served; mails with other purposes wait for a newer server. Other workers skip a mail until its lease ends;
+ * `due_at` is that time and identifies the attempt. `last_error` is null meanwhile.
  */
 export const claimMails = statement(
   'claim_mails',

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { getRootCause } from '../../../core/database-errors.ts';
 import { toOneLine } from '../../../core/text.ts';
 import { formatExactTimestamp } from '../../../core/timestamps.ts';
+import type { Database } from '../../../database/client.ts';
 import type { Ctx } from '../../../database/context.ts';
 import type { Queryable } from '../../../database/statements.ts';
 import { currentTime } from '../../../database/tables/columns.ts';
@@ -18,13 +19,13 @@ import { attemptDelivery, afterFailure, schedule } from './attempt.ts';
 import { type ItemCache, loadItem } from './items.ts';
 import type { CallPolicy } from './outgoing-target.ts';
 import { toResyncs, type Attempt, type Message } from './schema.ts';
-import { markDelivered, markFailed, movePosition, releaseWebhook, type ClaimedWebhook } from './sql.ts';
+import { markDelivered, markFailed, releaseWebhook, type ClaimedWebhook } from './sql.ts';
 import { itemAt } from '../../../core/errors.ts';
 
 type Delivery = {
   ctx: Ctx;
   policy: CallPolicy;
-  on: Queryable;
+  on: Database['unlocked'];
   log: Pick<Logger, 'warn' | 'error'>;
   isStopping(): boolean;
   cache: ItemCache;
@@ -128,8 +129,12 @@ async function markFailure(delivery: Delivery, webhook: ClaimedWebhook, attempt:
   await markFailed(delivery.on, { ...webhook, pause, ...attempt });
 }
 
-const move = async (delivery: Delivery, webhook: ClaimedWebhook, to: Progress) =>
-  (await movePosition.count(delivery.on, { ...webhook, ...toPlace(to) })) > 0;
+/** Moves the position without a message. Returns false if the lease was lost. */
+async function move({ on }: Delivery, webhook: ClaimedWebhook, to: Progress) {
+  const isOwn = [eq(webhooks.id, webhook.id), eq(webhooks.leasedBy, webhook.token)];
+  const { rowCount } = await on.update(webhooks).set(toPlace(to)).where(tenantWhere(webhook, webhooks, ...isOwn));
+  return rowCount === 1;
+}
 
 /** Gives the lease back; the next turn is in `pause` seconds. */
 export const release = (on: Queryable, webhook: ClaimedWebhook, pause = 0) => releaseWebhook(on, { ...webhook, pause });

@@ -15,9 +15,9 @@ type WebhookOptions = { database: Database; settings: Settings; policy: CallPoli
 
 /** Webhooks that a process delivers to at once. */
 const slots = 32;
-/** Those of them that may be failing, so that endpoints that hang leave places to others. */
+/** Slots for failing webhooks, so that endpoints that hang leave places to others. */
 const failingSlots = slots / 2;
-/** Further ones, of endpoints that were slow at least three times. */
+/** Further slots, for endpoints that were slow at least three times. */
 const slowSlots = 8;
 const pauseSeconds = { databaseUnavailable: 5, otherError: 60 };
 

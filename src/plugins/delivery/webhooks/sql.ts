@@ -68,8 +68,6 @@ const log = `insert into webhook_deliveries
       duration_ms = excluded.duration_ms, error = excluded.error`;
 const lease = { providerId: 'int', id: 'int', token: 'text' } as const;
 const isOwn = 'provider_id = :providerId and id = :id and leased_by = :token';
-const place = { position: 'int', positionClock: 'int', resyncs: 'text[]' } as const;
-const move = 'position = :position, position_clock = :positionClock, resyncs = array :resyncs';
 /** A slow receiver has to be quick as often as it was slow, four times at most, until it is not slow any more. */
 const counted = `attempt_count = attempt_count + 1,
         slow_attempts = case when :durationMs::int > ${slowAttemptMs} then least(slow_attempts + 1, 6)
@@ -79,11 +77,12 @@ const counted = `attempt_count = attempt_count + 1,
 export const markDelivered = statement(
   'mark_webhook_delivered',
   {
-    takes: { ...lease, ...place, ...attempt },
+    takes: { ...lease, position: 'int', positionClock: 'int', resyncs: 'text[]', ...attempt },
     returns: { updatedAt: 'moment', isActive: 'bool', setting: 'text' },
   },
   `with changed as (
-      update webhooks set ${move}, attempts = 0, failing_since = null, ${counted}
+      update webhooks set position = :position, position_clock = :positionClock, resyncs = array :resyncs,
+        attempts = 0, failing_since = null, ${counted}
       where ${isOwn} returning *),
     logged as (${log})
     select updated_at::text as "updatedAt", is_active as "isActive", ${withoutWait} from changed`,
@@ -99,13 +98,6 @@ export const markFailed = statement(
         leased_by = null, leased_until = null, ${counted}
       where ${isOwn} returning *)
     ${log}`,
-);
-
-/** Moves the position without a message. */
-export const movePosition = statement(
-  'move_webhook_position',
-  { takes: { ...lease, ...place } },
-  `update webhooks set ${move} where ${isOwn}`,
 );
 
 /** Ends the lease. The next turn follows those of webhooks that have waited longer. */
