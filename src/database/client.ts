@@ -11,7 +11,7 @@ import { runTransaction, createUnitOfWork, nestedUnitOfWork, type UnitOfWork } f
 export type { AuditContext } from './audit-log.ts';
 export type { Origin } from './preparing-client.ts';
 export type { Reader } from './reader.ts';
-export type { Tx, WriteNewProvider } from './unit-of-work.ts';
+export type { Tx, Write, WriteNewProvider } from './unit-of-work.ts';
 
 export type DatabaseOptions = PoolOptions & {
   /** A standby that lists are read from. */

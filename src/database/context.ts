@@ -1,5 +1,5 @@
 import type { Area, Areas } from './areas.ts';
-import type { Reader, Tx, WriteNewProvider } from './client.ts';
+import type { Reader, Write, WriteNewProvider } from './client.ts';
 import type { UnlockedStore } from './reader.ts';
 import type { Language } from '../core/reference/language.ts';
 import type { KeyProfile } from '../core/api-key.ts';
@@ -38,9 +38,6 @@ type PublicSchool = {
   quarter: string;
 };
 
-/** Writes rows of the context's tenant in these areas. The work may run again. */
-type Write = <T>(this: Ctx, areas: Areas, work: (w: WriteCtx) => Promise<T>) => Promise<T>;
-
 /** The authenticated tenant and its database access. Services take it as their first parameter. */
 export type Ctx = {
   /** 0 with a publishable key: no row has it, so that nothing but the public items of `publishableFor` is in scope. */
@@ -60,8 +57,8 @@ export type Ctx = {
   db: Reader;
   /** Tokens, sessions, failed sign-ins and states of deliveries: written without the tenant lock. */
   unlockedStore: UnlockedStore;
-  /** The only way to write tenant data; takes the tenant lock first. */
-  write: Write;
+  /** The only way to write rows of the tenant, in these areas; takes the tenant lock first. The work may run again. */
+  write: <T>(this: Ctx, areas: Areas, work: (w: WriteCtx) => Promise<T>) => Promise<T>;
   /** Creates a sub-school of this provider. */
   writeNewProvider: WriteNewProvider;
   /** Absent if the response depends on data of other tenants. */
@@ -70,10 +67,10 @@ export type Ctx = {
   budget?: Budget | undefined;
 };
 
-/** A context whose tenant is locked. `now` is the lock's timestamp, for the times of all rows written. */
-export type WriteCtx = Ctx & { tx: Tx; now: string };
+/** A context whose tenant is locked. */
+export type WriteCtx = Ctx & Write;
 /** The members that also a write without a context has. */
-export type SchoolWrite = Pick<WriteCtx, 'providerId' | 'tx' | 'now'>;
+export type SchoolWrite = Pick<Ctx, 'providerId'> & Write;
 
 /** The school that a context reads, also with a publishable key. */
 export const getSchoolId = ({ providerId, publishableFor }: Pick<Ctx, 'providerId' | 'publishableFor'>) =>

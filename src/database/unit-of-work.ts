@@ -22,8 +22,10 @@ import { createUpdateChanged, type UpdateChanged } from './update-changed.ts';
 
 /** An open transaction that holds its lock. */
 export type Tx = NodePgDatabase & { $client: PoolClient } & Audited & UpdateChanged;
-/** `now` is the lock's timestamp, for the created_at, updated_at and deleted_at of all rows written. May run again. */
-type TransactionWork<T> = (tx: Tx, now: string) => Promise<T>;
+/** `now` is the lock's timestamp, for the created_at, updated_at and deleted_at of all rows written. */
+export type Write = { tx: Tx; now: string };
+/** May run again. */
+type TransactionWork<T> = (w: Write) => Promise<T>;
 
 /** Writes a new provider; the work returns its id. */
 export type WriteNewProvider = (work: TransactionWork<number>) => Promise<number>;
@@ -43,7 +45,7 @@ type TaskResult<T> = { result: T; providerIds: (number | null)[] };
 type TransactionTask<T> = {
   queueKeys: number[];
   lock: Lock;
-  work: (tx: Tx, now: string) => Promise<TaskResult<T>>;
+  work: TransactionWork<TaskResult<T>>;
 };
 type RunTask = <T>(task: TransactionTask<T>) => Promise<T>;
 
@@ -62,8 +64,8 @@ const toUnitOfWork = (run: RunTask): UnitOfWork => ({
     return run({
       queueKeys: parents,
       lock: parentId === null ? noLock : lockProviders(parents, ['school']),
-      async work(tx, now) {
-        const newId = await work(tx, now);
+      async work(w) {
+        const newId = await work(w);
         return { result: newId, providerIds: [...parents, newId] };
       },
     });
@@ -72,7 +74,7 @@ const toUnitOfWork = (run: RunTask): UnitOfWork => ({
 
 const auditedFor =
   <T>(providerIds: (number | null)[], work: TransactionWork<T>) =>
-  async (tx: Tx, now: string): Promise<TaskResult<T>> => ({ result: await work(tx, now), providerIds });
+  async (w: Write): Promise<TaskResult<T>> => ({ result: await work(w), providerIds });
 
 type UnitOfWorkOptions = { waitMs: number; workMs: number; slots: number; counters: Counters };
 
@@ -138,7 +140,7 @@ export const nestedUnitOfWork = (client: PoolClient, auditLog?: AuditLog): UnitO
 async function runTask<T>(client: PoolClient, { lock, work }: TransactionTask<T>) {
   const tx = toTx(client);
   const now = await lock(client);
-  const { result, providerIds } = await work(tx, now);
+  const { result, providerIds } = await work({ tx, now });
   return { result, change: { providerIds, now, ...tx.affected } };
 }
 

@@ -63,7 +63,7 @@ async function seed({ database }: Subject) {
   const payload = { title: 'First aid', price_value: 4900 };
   const course = await app.inject({ method: 'POST', url: '/v2/courses', headers, payload });
   const { course_id: courseId } = course.json<{ course_id: number }>();
-  await database.write([providerId], allAreas, async (tx, now) => {
+  await database.write([providerId], allAreas, async ({ tx, now }) => {
     await addDatesAndUsers(tx.$client, providerId, courseId, now);
   });
   const dateIds = await findDates(database.pool, providerId);

@@ -23,14 +23,14 @@ export async function buildDataset(
 ): Promise<Dataset> {
   const scaled = (count: number) => Math.max(1, Math.round(count * size));
   const { providerId, apiKey } = await createTitledProvider(database, `The large school, size ${size}`, null);
-  await database.write([providerId], allAreas, async (tx, now) => {
+  await database.write([providerId], allAreas, async ({ tx, now }) => {
     const insert = (text: string) =>
       tx.$client.query({ text: text.replaceAll(':me', String(providerId)).replaceAll(':at', `'${now}'::timestamptz`) });
     for (const statement of statements(scaled)) await insert(statement);
   });
   for (let n = 0; n < smallProviders; n += 1) {
     const { providerId: other } = await createTitledProvider(database, `Small school ${n}`, null);
-    await database.write([other], allAreas, async (tx, now) => {
+    await database.write([other], allAreas, async ({ tx, now }) => {
       const insert = (text: string) =>
         tx.$client.query({ text: text.replaceAll(':me', String(other)).replaceAll(':at', `'${now}'::timestamptz`) });
       await insert(courses(small.courses, '30 days'));

@@ -74,7 +74,7 @@ export async function createOtherSchools(subject: Subject) {
 
 /** Makes all reminders due; without `due` ends their sending, and none is due. */
 export const setReminders = ({ database }: Subject, providerId: number, { due }: { due: boolean }) =>
-  database.write([providerId], allAreas, async (tx, now) => {
+  database.write([providerId], allAreas, async ({ tx, now }) => {
     const run = (text: string, ...values: unknown[]) => tx.$client.query({ text, values: [providerId, ...values] });
     await run('delete from outbox where provider_id = $1');
     await run('delete from date_notices where provider_id = $1');

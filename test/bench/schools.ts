@@ -5,7 +5,7 @@ import type { Subject } from './database.ts';
 /** Inserts rows of a new school; `:me` in a statement is its id, and `:at` the time. */
 export async function createSchool({ database }: Subject, title: string, statements: string[]) {
   const school = await createTitledProvider(database, title, null);
-  await database.write([school.providerId], allAreas, async (tx, now) => {
+  await database.write([school.providerId], allAreas, async ({ tx, now }) => {
     for (const text of statements) {
       const filled = text.replaceAll(':me', String(school.providerId)).replaceAll(':at', `'${now}'::timestamptz`);
       await tx.$client.query({ text: filled });

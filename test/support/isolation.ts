@@ -107,7 +107,7 @@ export async function createOwner(testApp: TestApp) {
   const location = await addLocation(me, { ...marked(locations), ...secret, instructorId: instructor, placeId });
 
   const course = await me.course({ title: marker, tags: [{ title: marker }], labels: [{ title: marker }] });
-  const category = await testApp.database.writeShared(async (tx, now) => {
+  const category = await testApp.database.writeShared(async ({ tx, now }) => {
     const values = { title: 'Of all', slug: `of-all-${me.id}`, createdAt: now, updatedAt: now };
     return (await tx.insert(categories).values(values).returning())[0]!.id;
   });

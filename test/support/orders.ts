@@ -50,7 +50,7 @@ export const createLocation = (me: Provider, fields: Fields<typeof locations> = 
 
 /** Titles of places are unique across schools, and workers share a database. */
 export const createPlace = (testApp: TestApp, title = `Place ${process.pid}-${(created += 1)}`) =>
-  testApp.database.writeShared(async (tx, now) => {
+  testApp.database.writeShared(async ({ tx, now }) => {
     const values = { title, country: 'NO', createdAt: now, updatedAt: now };
     return (await tx.insert(places).values(values).returning({ id: places.id }))[0]!.id;
   });

@@ -89,7 +89,7 @@ test('seat counters follow inserts, updates and deletes of any number of partici
 test('one statement counts participants of two providers and three dates', async () => {
   const [one, other] = [await stage(), await stage()];
   const add = (stages: [Stage, number, number[]][]) =>
-    database.write([one.me.id, other.me.id], allAreas, (tx, now) => {
+    database.write([one.me.id, other.me.id], allAreas, ({ tx, now }) => {
       const rows = stages.flatMap(([{ me, courseId, user, booking }, date, statuses]) =>
         statuses.map(
           (status) => sql`(${me.id}::bigint, ${booking}::bigint, ${courseId}::bigint, ${date}::bigint, ${user}::bigint,

@@ -101,7 +101,7 @@ function createRequestContext(
     unlockedStore,
     write(areas, work) {
       const keyed = withIdempotency(request, reply, work);
-      return writers().write([id], areas, (tx, now) => keyed({ ...this, tx, now }));
+      return writers().write([id], areas, (w) => keyed({ ...this, ...w }));
     },
     writeNewProvider: (work) => writers().writeNewProvider(id, work),
   };

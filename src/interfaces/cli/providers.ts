@@ -224,7 +224,7 @@ async function awaitWrites({ database, getCtx }: CommandContext, providerId: num
     const { version: before } = await getCtx(providerId);
     if (before === version) return version;
     version = before;
-    await database.write([providerId], ['school'], (tx) => Promise.resolve(tx.rollBack(null)));
+    await database.write([providerId], ['school'], ({ tx }) => Promise.resolve(tx.rollBack(null)));
   }
 }
 

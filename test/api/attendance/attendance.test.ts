@@ -295,7 +295,7 @@ test('a course whose last gathering has ended since the marks is completed by th
   await completeCourses(database);
   expect(await completed(me, participantIds)).toEqual([false, false]);
 
-  await database.write([me.id], ['dates'], (tx) =>
+  await database.write([me.id], ['dates'], ({ tx }) =>
     tx.$client.query(
       `update gatherings set gathering_at = gathering_at - interval '3 days', gathering_end_at = gathering_end_at - interval '3 days'
         where provider_id = $1 and course_date_id = $2`,

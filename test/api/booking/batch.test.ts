@@ -55,7 +55,7 @@ test('a batch that is sent again with its keys books nothing twice, and books wh
   expect(statuses(first)).toEqual([201, 201, 400]);
   await database
     .withAudit({ actor: 'operator', actorId: null, action: 'test' })
-    .write([me.id], ['dates'], (tx) =>
+    .write([me.id], ['dates'], ({ tx }) =>
       tx.$client.query('update course_dates set capacity_max = 3 where provider_id = $1', [me.id]),
     );
   const again = await send(me, bookings);

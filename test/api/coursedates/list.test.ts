@@ -27,7 +27,7 @@ test('a course date shows all its fields, in the envelope', async () => {
   const me = await createProvider();
   const courseId = await me.course({ title: 'Knots' });
   const slug = `ropes-${process.pid}`;
-  const created = await testApp.database.writeShared(async (tx, createdAt) => {
+  const created = await testApp.database.writeShared(async ({ tx, now: createdAt }) => {
     const timestamps = { createdAt, updatedAt: createdAt };
     const values = [slug, `sailing-${process.pid}`].map((one) => ({ title: 'Ropes', slug: one, ...timestamps }));
     return tx.insert(categories).values(values).returning();

@@ -43,7 +43,7 @@ test('a connection whose results belong to other statements is closed', async ()
   const { id } = await createProvider();
   const found: unknown[] = [];
   const select = (isAhead: boolean) =>
-    database.write([id], ['school'], async (tx) => {
+    database.write([id], ['school'], async ({ tx }) => {
       // The server answers it, so that the next statement ends before its own result.
       if (isAhead) (tx.$client as unknown as { connection: Connection }).connection.sync();
       const one = async (n: number) => void found.push([n, (await tx.execute(sql`select ${n}::int as n`)).rows]);
@@ -215,7 +215,7 @@ test('a write to an unresponsive database fails after the statement timeout', as
   const proxy = await openProxy();
   const testApp = await openAppOn('', { connection: proxy.connection, statementMs: 2_000, acquireMs: 4_000 });
   const me = await testApp.createProvider();
-  const writing = testApp.database.write([me.id], allAreas, async (tx) => {
+  const writing = testApp.database.write([me.id], allAreas, async ({ tx }) => {
     proxy.fallSilent();
     await tx.execute(sql`select 1`);
   });
@@ -243,10 +243,10 @@ test('a category change updates the timestamps of its course', async () => {
 
 test('a provider named twice is locked once', async () => {
   const [me, other] = [await createProvider(), await createProvider()];
-  const at = await database.write([me.id, other.id, me.id], allAreas, async (_tx, now) => now);
+  const at = await database.write([me.id, other.id, me.id], allAreas, async ({ now }) => now);
   expect(await versions(me, other)).toEqual([at, at]);
-  expect(await database.write([me.id, me.id], allAreas, async (_tx, now) => now > '2')).toBe(true);
-  expect(await database.atomically(({ write }) => write([me.id, me.id], allAreas, async (_tx, now) => now > '2'))).toBe(
+  expect(await database.write([me.id, me.id], allAreas, async ({ now }) => now > '2')).toBe(true);
+  expect(await database.atomically(({ write }) => write([me.id, me.id], allAreas, async ({ now }) => now > '2'))).toBe(
     true,
   );
 });

@@ -87,7 +87,9 @@ test('a changed category title is visible in the next request', async () => {
     await categorizeCourse(await me.ctx(), await me.course(), id);
     const before = await me.get(list);
     expect(before.text).toContain('Before');
-    await own.database.writeShared((tx) => tx.update(categories).set({ title: 'After' }).where(eq(categories.id, id)));
+    await own.database.writeShared(({ tx }) =>
+      tx.update(categories).set({ title: 'After' }).where(eq(categories.id, id)),
+    );
     const known = ifNoneMatch(before);
     expect((await me.get(list, known)).status).toBe(200);
     expect((await me.get(list)).text).toContain('After');
@@ -152,7 +154,7 @@ test('a restored database invalidates the cache although its version clock repea
     expect((await me.get(list)).text).toBe('[]');
     await me.put(`/v2/courses/${id}`, { title: 'After' });
     const after = await me.get(list);
-    await own.database.write([me.id], allAreas, async (tx) => {
+    await own.database.write([me.id], allAreas, async ({ tx }) => {
       await tx.$client.query(
         "update courses set title = 'Before', slug = 'before', updated_at = created_at, related_items_updated_at = created_at",
       );

@@ -140,7 +140,7 @@ test('an order is credited although a stored credit names somebody whom its line
     insert into order_line_participants (provider_id, order_line_id, participant_id)
     select ${me.id}, l.item_id, p.item_id from import_refs l join import_refs p on p.provider_id = ${me.id}
     where l.provider_id = ${me.id} and (l.kind, l.ref, p.kind, p.ref) = ('order_line', 'k', 'participant', 'b')`;
-  await database.write([me.id], allAreas, (tx) => tx.execute(text));
+  await database.write([me.id], allAreas, ({ tx }) => tx.execute(text));
   const [{ id }] = (await me.get('/v2/orders?order_by=id')).json<[Item]>();
   const credited = await me.post(`/v2/orders/${id}/credit`, {});
   expect(credited.status, credited.text).toBe(201);

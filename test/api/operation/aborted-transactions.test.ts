@@ -20,13 +20,13 @@ test('the first error of a transaction counts, also where that of a pipelined st
       throw error;
     });
   };
-  const pipelined = database.write([id], ['people'], (tx) =>
+  const pipelined = database.write([id], ['people'], ({ tx }) =>
     Promise.all([late(execute(tx, failing, [0])), execute(tx, fine, [1])]),
   );
   expect(await codeOf(pipelined)).toBe('22012');
 
   // An earlier failure of the connection is not that of a later transaction.
-  const within = database.write([id], ['people'], async (tx) => {
+  const within = database.write([id], ['people'], async ({ tx }) => {
     await tx.$client.query('savepoint one');
     await codeOf(execute(tx, failing, [0]));
     await tx.$client.query('rollback to savepoint one');

@@ -37,7 +37,7 @@ async function waitInQueue(waiting: number) {
 /** A write whose statements are short, and together take longer than it may. */
 async function writeTooLong() {
   const database = openTestDatabase(shared, { writeMs: 50, statementMs: 2_000 });
-  const write = database.writeNewProvider(null, async (tx) => {
+  const write = database.writeNewProvider(null, async ({ tx }) => {
     for (;;) await tx.$client.query('select pg_sleep(0.02)');
   });
   await write.finally(() => database.close());

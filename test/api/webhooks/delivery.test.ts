@@ -286,7 +286,7 @@ test('a closed school gets no messages until it is opened', async () => {
   const receiver = await startReceiver();
   await createWebhook(me, { url: receiver.url });
   await createTag(me, 'One');
-  await testApp.database.write([me.id], ['school'], (tx) =>
+  await testApp.database.write([me.id], ['school'], ({ tx }) =>
     tx.execute(`update providers set closed_at = now() where id = ${me.id}`),
   );
   const counted = countStatements(testApp);
@@ -295,7 +295,7 @@ test('a closed school gets no messages until it is opened', async () => {
   await stop();
   expect(receiver.received).toEqual([]);
   startWebhookWorker(testApp);
-  await testApp.database.write([me.id], ['school'], (tx) =>
+  await testApp.database.write([me.id], ['school'], ({ tx }) =>
     tx.execute(`update providers set closed_at = null where id = ${me.id}`),
   );
   await expect.poll(() => receiver.types()).toEqual(['tag.created']);

@@ -141,7 +141,7 @@ function startSampler(database: Database, schools: MixedSchool[], isGuarded: boo
         const faults = await findWrongRows(database.pool, school);
         wrong.push(...Object.values(faults).flat());
         if (isGuarded)
-          await database.write([school.id], ['people', 'dates'], async (tx) => {
+          await database.write([school.id], ['people', 'dates'], async ({ tx }) => {
             const { rowCount } = await tx.$client.query(lapse, [school.id]);
             lapsed += rowCount ?? 0;
             if (rowCount === 0) tx.rollBack();

@@ -276,7 +276,7 @@ test('every tenant table is part of the plan test', async () => {
 
 /** Locations of gatherings alone, and of nothing; a receipt of each participant, and notices. */
 async function addLocationsAndMails(database: Database, providerId: number) {
-  await database.write([providerId], ['catalog', 'dates', 'people'], async (tx, now) => {
+  await database.write([providerId], ['catalog', 'dates', 'people'], async ({ tx, now }) => {
     const query = (text: string) => tx.$client.query({ text, values: [providerId, now] });
     await query(`insert into locations (provider_id, title, created_at, updated_at)
       select $1::bigint, 'Hall ' || n, $2::timestamptz, $2 from generate_series(1, 100) n`);

@@ -15,7 +15,7 @@ test('300,000 participants as CSV for a slow client take the memory of a few pag
   const database = openTestDatabase(name, { statementMs: 600_000, writeMs: 600_000 });
   onTestFinished(() => database.close());
   const { apiKey, providerId } = await buildDataset(database, 0.05, 0);
-  await database.write([providerId], allAreas, (tx) =>
+  await database.write([providerId], allAreas, ({ tx }) =>
     tx.$client.query({
       text: `insert into participants (provider_id, booking_id, course_id, course_date_id, user_id, status_id,
           status_updated_at, entry_source, created_at, updated_at)

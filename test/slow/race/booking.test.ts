@@ -221,7 +221,7 @@ describe('campaigns', () => {
       const having = and(eq(orders.providerId, me.id), eq(orders.campaignId, id));
       const archive = async () => {
         while ((await office.db.$count(orders, having)) < 5);
-        return office.write([me.id], allAreas, async (tx) => {
+        return office.write([me.id], allAreas, async ({ tx }) => {
           await tx.update(campaigns).set({ isArchived: true }).where(eq(campaigns.id, id));
           return tx.$count(orders, having);
         });

@@ -127,7 +127,7 @@ test('locking several providers in a fixed order prevents deadlocks', async () =
   const own = openTestDatabase(await nameOf(database), { poolSize: 8 }, openDatabase);
   try {
     const work = Array.from({ length: 60 }, (_, n) =>
-      own.write(n % 2 === 0 ? [a.id, b.id] : [b.id, a.id], allAreas, async (_tx, now) => now),
+      own.write(n % 2 === 0 ? [a.id, b.id] : [b.id, a.id], allAreas, async ({ now }) => now),
     );
     expect(new Set(await Promise.all(work)).size).toBe(60);
   } finally {
@@ -228,7 +228,7 @@ test('a transaction over its total time limit is rolled back and unlocked', asyn
   const me = await createProvider();
   const hasty = openTestDatabase(inject('shared'), { statementMs: 2_000, writeMs: 1_000 });
   onTestFinished(() => hasty.close());
-  const adding = hasty.write([me.id], allAreas, async (tx, now) => {
+  const adding = hasty.write([me.id], allAreas, async ({ tx, now }) => {
     await tx.insert(tags).values({ providerId: me.id, title: 'late', createdAt: now, updatedAt: now });
     for (let statement = 0; statement < 100; statement += 1) await tx.execute(sql`select pg_sleep(0.1)`);
   });

@@ -59,7 +59,7 @@ async function race(isGuarded: boolean) {
     const answers: Promise<unknown>[] = [];
     const answered = new Set<number>();
     for (let quiet = 0; quiet < 10;) {
-      const offers = await observer.write([me.id], ['people', 'dates'], async (tx) => {
+      const offers = await observer.write([me.id], ['people', 'dates'], async ({ tx }) => {
         const { rows } = await tx.$client.query<{ id: number; booking: number }>(shorten, [me.id]);
         return rows;
       });

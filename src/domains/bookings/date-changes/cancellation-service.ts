@@ -3,7 +3,7 @@ import { Problem } from '../../../core/errors.ts';
 import { toSingleLine } from '../../../core/text.ts';
 import { canceled, hasLeft, isConfirmed } from '../../../core/reference/statuses.ts';
 import type { Areas } from '../../../database/areas.ts';
-import type { Database, Tx } from '../../../database/client.ts';
+import type { Database, Write } from '../../../database/client.ts';
 import type { Ctx, SchoolWrite, WriteCtx } from '../../../database/context.ts';
 import { recordEvents } from '../../../database/record-events.ts';
 import { auditedJob, runEach } from '../../../database/periodic.ts';
@@ -214,9 +214,9 @@ export async function completeCancellations(database: Pick<Database, 'unlocked' 
     .orderBy(asc(createdAt), asc(providerId), asc(courseDateId))
     .limit(100);
   await runEach(found, async ({ providerId, courseDateId }) => {
-    const completeBatch = async (tx: Tx, now: string) => {
-      tx.auditItem(courseDateId);
-      return (await cancelBatch({ providerId, tx, now }, courseDateId))?.finishedAt !== null;
+    const completeBatch = async (w: Write) => {
+      w.tx.auditItem(courseDateId);
+      return (await cancelBatch({ providerId, ...w }, courseDateId))?.finishedAt !== null;
     };
     while (!(await database.write([providerId], areas, completeBatch))) continue;
   });

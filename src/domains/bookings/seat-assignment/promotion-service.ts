@@ -205,5 +205,5 @@ export const endDueHoldsOfSchool = (database: Pick<Database, 'write'>, providerI
   database.write(
     [providerId],
     ['dates', 'people', 'money'],
-    async (tx, now) => (await endDueHolds({ providerId, tx, now }, null)) || tx.rollBack(false),
+    async (w) => (await endDueHolds({ providerId, ...w }, null)) || w.tx.rollBack(false),
   );

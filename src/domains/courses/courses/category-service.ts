@@ -2,7 +2,7 @@ import { and, asc, eq, like, lt, or, sql } from 'drizzle-orm';
 import { toSlug } from '../../../core/catalog-urls.ts';
 import type { Ctx } from '../../../database/context.ts';
 import { Problem } from '../../../core/errors.ts';
-import type { Database, Tx } from '../../../database/client.ts';
+import type { Database, Tx, Write } from '../../../database/client.ts';
 import { matchFolded } from '../../../database/tables/columns.ts';
 import { categories, courseCategories } from '../../../database/tables/catalog.ts';
 import { courses } from '../../../database/tables/courses.ts';
@@ -32,7 +32,7 @@ export async function addCategory(
   if (parentId !== null && (await database.db.$count(categories, eq(categories.id, parentId))) === 0) {
     throw Problem.notFound('Parent category');
   }
-  const work = database.writeShared((tx, now) => insertCategory(tx, now, { title, slug, parentId }));
+  const work = database.writeShared((w) => insertCategory(w, { title, slug, parentId }));
   return Problem.mapConstraints(
     { categories_slug: () => new Problem('invalid', `A category with the slug ${slug} exists already`) },
     work,
@@ -44,15 +44,15 @@ export async function findOrAddCategory(database: Database, category: NewCategor
   const { title, slug = toSlug(title), parentId } = category;
   return (
     (await findCategory(database.db, category)) ??
-    database.writeShared(async (tx, now) => {
-      const found = await findCategory(tx, category);
-      if (found !== undefined) return tx.rollBack(found);
-      return insertCategory(tx, now, { title, slug: await findFreeSlug(tx, slug), parentId });
+    database.writeShared(async (w) => {
+      const found = await findCategory(w.tx, category);
+      if (found !== undefined) return w.tx.rollBack(found);
+      return insertCategory(w, { title, slug: await findFreeSlug(w.tx, slug), parentId });
     })
   );
 }
 
-async function insertCategory(tx: Tx, now: string, values: Required<NewCategory>) {
+async function insertCategory({ tx, now }: Write, values: Required<NewCategory>) {
   const [created] = await tx
     .insert(categories)
     .values({ ...values, createdAt: now, updatedAt: now })

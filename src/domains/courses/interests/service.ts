@@ -147,7 +147,7 @@ const maxMails = 1_000;
 export async function queueInterestMails(database: Pick<Database, 'unlocked' | 'write'>) {
   await runEach(await findDueCourses(database.unlocked, {}), async ({ providerId, courseId }) => {
     const queueBatch = () =>
-      database.write([providerId], ['people'], async (tx, now) => {
+      database.write([providerId], ['people'], async ({ tx, now }) => {
         const mails = await queueMails.count(tx, { providerId, courseId, now, limit: maxMails });
         // Another process was first.
         if (mails === 0) return tx.rollBack(0);

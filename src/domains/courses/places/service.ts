@@ -10,7 +10,7 @@ type NewPlace = { title: string; country: string; parentId: number | null };
 export async function findOrAddPlace(database: Database, place: NewPlace): Promise<number> {
   return (
     (await findPlace(database.db, place)) ??
-    database.writeShared(async (tx, now) => {
+    database.writeShared(async ({ tx, now }) => {
       await tx
         .insert(places)
         .values({ ...place, createdAt: now, updatedAt: now })

@@ -150,7 +150,7 @@ const maxReminders = 1_000;
 export async function queueDueReminders(database: Pick<Database, 'unlocked' | 'write'>) {
   await runEach(await statements.findDatesToRemind(database.unlocked, {}), async ({ providerId, courseDateId }) => {
     const queueBatch = () =>
-      database.write([providerId], ['people'], async (tx, now) => {
+      database.write([providerId], ['people'], async ({ tx, now }) => {
         const batch = { providerId, courseDateId, now, limit: maxReminders };
         const { reminded, marked } = await statements.queueReminders.one(tx, batch);
         if (reminded + marked === 0) return tx.rollBack(false);

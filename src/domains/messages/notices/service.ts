@@ -42,16 +42,16 @@ export const mayBeNotified = ({ mailSwitches }: { mailSwitches: MailSwitches | n
 /** Tells schools once about their dates under the minimum. Each process runs it. */
 export async function warnOfMinimum(database: Pick<Database, 'unlocked' | 'write'>) {
   await runEach(await statements.findUnderMinimum(database.unlocked, {}), ({ providerId, courseDateIds }) =>
-    database.write([providerId], ['dates'], async (tx, now) => {
-      const isTold = and(eq(dateNotices.kind, 'under_minimum'), hasAnyId(dateNotices.courseDateId, courseDateIds));
-      const told = await tx.$count(dateNotices, tenantWhere({ providerId }, dateNotices, isTold));
+    database.write([providerId], ['dates'], async (w) => {
+      const isNotified = and(eq(dateNotices.kind, 'under_minimum'), hasAnyId(dateNotices.courseDateId, courseDateIds));
+      const numNotified = await w.tx.$count(dateNotices, tenantWhere({ providerId }, dateNotices, isNotified));
       // Another process was first.
-      if (told === courseDateIds.length) {
-        tx.rollBack();
+      if (numNotified === courseDateIds.length) {
+        w.tx.rollBack();
         return;
       }
-      for (const id of courseDateIds) tx.auditItem(id);
-      await queueNotices({ providerId, tx, now }, { courseDateIds });
+      for (const id of courseDateIds) w.tx.auditItem(id);
+      await queueNotices({ providerId, ...w }, { courseDateIds });
     }),
   );
 }

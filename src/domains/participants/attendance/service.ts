@@ -80,7 +80,7 @@ const loadAttendances = relation.hasMany(fetchAttendances, (row) => ({
 /** Completes the participants of dates whose last gathering has ended. */
 export async function completeCourses(database: Pick<Database, 'unlocked' | 'write'>) {
   await runEach(await sql.findDueDates(database.unlocked, {}), ({ providerId, courseDateId }) =>
-    database.write([providerId], ['people'], async (tx, now) => {
+    database.write([providerId], ['people'], async ({ tx, now }) => {
       tx.auditItem(courseDateId);
       const changed = await sql.completeParticipants.count(tx, { providerId, courseDateId, now, markedIds: [] });
       if (changed === 0) tx.rollBack();

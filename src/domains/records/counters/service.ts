@@ -106,7 +106,7 @@ const recount = (db: Reader, check: Check, condition: SQL, limit: number) =>
 
 /** Recounts under the provider's lock, since counters may have changed, and stores differences. */
 const repair = (database: Database, check: Check, providerId: number, ids: number[]) =>
-  database.write([providerId], allAreas, async (tx, now) => {
+  database.write([providerId], allAreas, async ({ tx, now }) => {
     const { table } = check;
     const condition = tenantWhere({ providerId }, table, hasAnyId(table.id, ids));
     const recounted = await recount(tx, check, condition, ids.length);

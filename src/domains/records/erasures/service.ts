@@ -202,7 +202,7 @@ async function eraseSomeExpired(database: Pick<Database, 'unlocked' | 'write'>, 
   if (due === undefined || due.orders.length + due.customers.length === 0) return false;
   const buyers: Person = { ...due, providerId, userId: 0, mails: [], isShared: false };
   const answers = await findAnswers.one(database.unlocked, toSearched(buyers));
-  return database.write([providerId], areas, async (tx, now) => {
+  return database.write([providerId], areas, async ({ tx, now }) => {
     const select = async (table: typeof orders | typeof customers, ids: number[]) =>
       toIds(
         await tx
@@ -234,7 +234,7 @@ export async function eraseAgain(
   const list = listed.map((one) => ({ user: null, orders_kept: null, ...one }));
   const persons = await findListed(on, { list });
   for (const { providerId, userId } of persons)
-    await to.write([providerId], areas, async (tx, now) => {
+    await to.write([providerId], areas, async ({ tx, now }) => {
       const user = await findUser(tx, { providerId }, userId);
       if (!user) return;
       tx.auditItem(userId);

@@ -46,7 +46,7 @@ export async function deleteSchool(
       deleted += await emptyTable({ database, providerId, limit: batchSize }, table, keepOrders);
   }
   const unset = keepOrders ? await findUnset(database, 'providers', statements.invoiceSeller) : [];
-  await database.writeShared(async (tx, now) => {
+  await database.writeShared(async ({ tx, now }) => {
     await statements.rememberDeletion(tx, { providerId, now, keepOrders });
     if (keepOrders) await tx.execute(statements.unsetColumns('providers', sql`t.id = ${providerId}`, unset));
     else await tx.delete(providers).where(eq(providers.id, providerId));
@@ -74,7 +74,7 @@ async function endAccess(database: SchoolDatabase, providerId: number) {
 
 /** Returns all partners, and changes nothing, if one is not locked. */
 const endConnected = (database: SchoolDatabase, providerId: number, locked: number[]) =>
-  database.write([providerId, ...locked], ['school'], async (tx, now) => {
+  database.write([providerId, ...locked], ['school'], async ({ tx, now }) => {
     // A sub-school may have been created before the lock.
     await findDeletable({ db: tx }, providerId);
     const connected = or(eq(partnerConnections.providerId, providerId), eq(partnerConnections.partnerId, providerId));

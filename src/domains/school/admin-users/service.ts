@@ -1,6 +1,6 @@
 import { asc, eq, isNotNull, sql, type SQL } from 'drizzle-orm';
 import { itemAt, Problem } from '../../../core/errors.ts';
-import type { Tx } from '../../../database/client.ts';
+import type { Tx, Write } from '../../../database/client.ts';
 import type { Ctx, WriteCtx } from '../../../database/context.ts';
 import { caseFolded, currentTime } from '../../../database/tables/columns.ts';
 import { outbox } from '../../../database/tables/outbox.ts';
@@ -72,7 +72,7 @@ export function saveAdminUser(ctx: Ctx, body: AdminUserBody): Promise<{ user: Ad
       throw Problem.coded('last_administrator', 'The last administrator of the school keeps the role 1', {
         notValid: ['role_ids'],
       });
-    const { person, isNew } = existing ? { person: existing, isNew: false } : await createPerson(tx, now, body);
+    const { person, isNew } = existing ? { person: existing, isNew: false } : await createPerson(w, body);
     const adminUserId = person.id;
 
     const { firstname, lastname } = person;
@@ -128,7 +128,7 @@ async function findPerson(tx: Tx, email: string) {
 }
 
 /** Another provider may insert the same person at the same time, under its own lock: this insert then waits for it. */
-async function createPerson(tx: Tx, now: string, { email, firstname = '', lastname = '' }: AdminUserBody) {
+async function createPerson({ tx, now }: Write, { email, firstname = '', lastname = '' }: AdminUserBody) {
   const names = { firstname, lastname };
   const [created] = await tx
     .insert(adminUsers)

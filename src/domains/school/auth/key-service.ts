@@ -2,7 +2,7 @@ import { and, asc, eq, gt, isNull, or, sql, type SQL } from 'drizzle-orm';
 import { hashApiKey, newApiKey, type KeyProfile } from '../../../core/api-key.ts';
 import { itemAt, Problem } from '../../../core/errors.ts';
 import { formatTimestamp } from '../../../core/timestamps.ts';
-import type { Database, Tx } from '../../../database/client.ts';
+import type { Database, Write } from '../../../database/client.ts';
 import { type Ctx, getSchoolId } from '../../../database/context.ts';
 import { transactionStart } from '../../../database/tables/columns.ts';
 import { apiKeys, apiKeyUses, providers } from '../../../database/tables/providers.ts';
@@ -14,19 +14,18 @@ type NewKey = { label?: string; profile?: KeyProfile; origins?: string[] | null 
 /** Creates an API key, which is returned only here. `expires` is in the service's time zone. */
 export async function createKey(ctx: Ctx, { expires, ...key }: NewKey & { expires?: string }) {
   const expiresAt = expires === undefined ? undefined : sql<string>`${expires}::timestamptz`;
-  return ctx.write(['school'], async ({ tx, now }) => {
-    const created = await insertKey(tx, now, { ...key, providerId: ctx.providerId, expiresAt });
-    const found = await tx
+  return ctx.write(['school'], async (w) => {
+    const created = await insertKey(w, { ...key, providerId: ctx.providerId, expiresAt });
+    const found = await w.tx
       .select({ isExpired: sql<boolean>`coalesce(${apiKeys.expiresAt} <= now(), false)` })
       .from(apiKeys)
       .where(tenantWhere(ctx, apiKeys, eq(apiKeys.id, created.keyId)));
-    return { ...created, ...itemAt(found), keyId: tx.auditItem(created.keyId) };
+    return { ...created, ...itemAt(found), keyId: w.tx.auditItem(created.keyId) };
   });
 }
 
 async function insertKey(
-  tx: Tx,
-  now: string,
+  { tx, now }: Write,
   { providerId, label = '', profile = 'full', origins = null, expiresAt }: NewKey & Owned,
 ) {
   const apiKey = newApiKey();
@@ -41,18 +40,18 @@ type Owned = { providerId: number; expiresAt?: SQL<string> | undefined };
 /** Creates a key like an existing one, which expires `overlapSeconds` from now, unless it expires before. */
 export async function rotateKey(database: Database, keyId: number, overlapSeconds: number) {
   const old = await findKey(database, keyId);
-  return database.write([old.providerId], ['school'], async (tx, now) => {
+  return database.write([old.providerId], ['school'], async (w) => {
     const inOverlap = sql<string>`${transactionStart} + make_interval(secs => ${overlapSeconds})`;
-    const [changed] = await tx
+    const [changed] = await w.tx
       .update(apiKeys)
       .set({ expiresAt: sql`least(${apiKeys.expiresAt}, ${inOverlap})` })
       .where(tenantWhere(old, apiKeys, eq(apiKeys.id, keyId), isActiveKey))
       .returning({ label: apiKeys.label, profile: apiKeys.profile, origins: apiKeys.origins, at: apiKeys.expiresAt });
     if (!changed) throw new Problem('invalid', 'A revoked or expired key cannot be rotated');
     const { at, ...key } = changed;
-    const created = await insertKey(tx, now, { ...key, providerId: old.providerId });
-    tx.auditItem(keyId);
-    return { ...created, ...old, keyId: tx.auditItem(created.keyId), oldExpiresAt: at! };
+    const created = await insertKey(w, { ...key, providerId: old.providerId });
+    w.tx.auditItem(keyId);
+    return { ...created, ...old, keyId: w.tx.auditItem(created.keyId), oldExpiresAt: at! };
   });
 }
 
@@ -84,7 +83,7 @@ export const listKeys = (ctx: Ctx) =>
 /** Revokes a key, effective immediately; idempotent. Returns its provider. */
 export async function revokeKey(database: Database, keyId: number) {
   const key = await findKey(database, keyId);
-  await database.write([key.providerId], ['school'], async (tx, now) => {
+  await database.write([key.providerId], ['school'], async ({ tx, now }) => {
     const { rowCount } = await tx
       .update(apiKeys)
       .set({ revokedAt: now })

@@ -35,7 +35,7 @@ async function setStatus(database: Database, providerId: number, partnerId: numb
   for (const id of [providerId, partnerId]) {
     if ((await database.db.$count(providers, eq(providers.id, id))) === 0) throw Problem.notFound(`Provider ${id}`);
   }
-  return database.write([providerId, partnerId], ['school'], async (tx, now) => {
+  return database.write([providerId, partnerId], ['school'], async ({ tx, now }) => {
     tx.auditItem(providerId);
     tx.auditItem(partnerId);
     const set = await tx

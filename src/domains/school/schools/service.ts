@@ -62,7 +62,7 @@ const createSubProvider = (ctx: Ctx, values: NewProvider) =>
 
 async function insertProvider(write: WriteNewProvider, values: NewProvider, chosenKey?: string) {
   const apiKey = chosenKey ?? newApiKey();
-  const providerId = await write(async (tx, now) => {
+  const providerId = await write(async ({ tx, now }) => {
     const timestamps = { createdAt: now, updatedAt: now };
     const rootId = values.parentId ? await findRoot(tx, values.parentId) : null;
     const created = await tx
@@ -100,7 +100,7 @@ export const openProvider = (database: Database, providerId: number) => setClose
 async function setClosed(database: Database, providerId: number, isClosed: boolean) {
   if ((await database.db.$count(providerState, eq(providerState.providerId, providerId))) === 0)
     throw Problem.notFound(`Provider ${providerId}`);
-  await database.write([providerId], ['school'], async (tx, now) => {
+  await database.write([providerId], ['school'], async ({ tx, now }) => {
     const provider = eq(providers.id, providerId);
     const before = await tx.select({ closedAt: providers.closedAt }).from(providers).where(provider);
     if ((itemAt(before).closedAt !== null) === isClosed) {
@@ -135,7 +135,7 @@ export async function setProviderLimit(
   providerId: number,
   limit: { perSecond: number; burst: number } | null,
 ) {
-  await database.write([providerId], ['school'], async (tx) => {
+  await database.write([providerId], ['school'], async ({ tx }) => {
     const own = eq(providerLimits.providerId, providerId);
     if (limit === null) await tx.delete(providerLimits).where(own);
     else {
@@ -201,7 +201,7 @@ export async function createContext(database: Database, settings: Settings, prov
     db: database.db,
     unlockedStore: database.unlocked,
     write(areas, work) {
-      return queued.write([providerId], areas, (tx, now) => work({ ...this, tx, now }));
+      return queued.write([providerId], areas, (w) => work({ ...this, ...w }));
     },
     writeNewProvider: (work) => queued.writeNewProvider(providerId, work),
   };

@@ -113,7 +113,7 @@ export function refuseAddress(
   subject: string,
 ) {
   const audited = database.withAudit({ actor: 'server', actorId: null, action: 'mail delivery' });
-  return audited.write([providerId], ['people'], async (tx, now) => {
+  return audited.write([providerId], ['people'], async ({ tx, now }) => {
     const stored = await storeRefusal(tx, { providerId, email, reason, now, subject, mailId });
     if (stored.length === 0) tx.rollBack();
   });

@@ -58,7 +58,7 @@ const reset = { attempts: 0, failedAt: null, dueAt: transactionStart };
 /** Makes a failed or waiting mail due, resets its attempts, and unmarks its address. Throws `invalid` for others. */
 export async function retryMail(database: Database, mailId: number) {
   const { providerId } = await findMail(database.unlocked, mailId);
-  await database.write([providerId], ['people'], async (tx, now) => {
+  await database.write([providerId], ['people'], async ({ tx, now }) => {
     const ofMail = tenantWhere({ providerId }, outbox, eq(outbox.id, mailId), isRetried);
     const { rowCount } = await tx.update(outbox).set(reset).where(ofMail);
     if (rowCount === 0) throw new Problem('invalid', `Mail ${mailId} ${describeRefusal(await findMail(tx, mailId))}`);
@@ -92,7 +92,7 @@ const haveFailedSince = (providerId: number, since: string) =>
 export async function retryMails(database: Database, which: 'failed' | 'waiting', since = '-infinity') {
   let [retried, failure]: [number, unknown] = [0, undefined];
   const retryOfProvider = (providerId: number) =>
-    database.write([providerId], ['people'], async (tx) => {
+    database.write([providerId], ['people'], async ({ tx }) => {
       const those = which === 'failed' ? haveFailedSince(providerId, since) : isWaiting;
       const { rowCount } = await tx
         .update(outbox)
