@@ -18,7 +18,7 @@ import { registerErrorHandler, formatV2Error } from './http/errors/error-handler
 import { decorateListCache } from './http/list-cache/index.ts';
 import { assertParameterCount, parseQuery, escapeInvalidPath, isBelow } from './http/parsing/query-string.ts';
 import { limitUnknownPaths, limitUnroutable } from './http/auth/address-limit.ts';
-import { createAcceptGate } from './http/accept-gate.ts';
+import { createBacklogScheduler } from './http/backlog-scheduler.ts';
 import { createKeyLookup } from './http/auth/key-lookup.ts';
 import {
   createProviderLimits,
@@ -113,7 +113,7 @@ export async function buildApp(options: AppOptions) {
     limits: limits.lists,
     openSnapshot: database.openSnapshot,
     counters: database.counters,
-    acceptGate: createAcceptGate(app.server),
+    scheduler: createBacklogScheduler(app.server),
   });
   const services = {
     ...{ database, settings, findKey, countInvalidKey, countRequest, findRate, addressBuckets },

@@ -74,7 +74,7 @@ export async function measureCatalog(
   });
 }
 
-/** As `measureStale`, of the pages and feeds of a school of its own. */
+/** Does what `measureStale` does for the pages and feeds of a school of its own. */
 export async function measureStaleCatalog(subject: Subject, seconds: number) {
   const slug = `stale-${process.pid}`;
   const [settings, names] = statements(slug);

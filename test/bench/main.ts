@@ -29,7 +29,7 @@ const { values } = parseArgs({
     quick: { type: 'boolean', default: false },
     /** One part to run; all by default. */
     only: { type: 'string' },
-    /** With `--only warm`: a commit whose cached lists are measured in turns with those of this build. */
+    /** A commit, with `--only warm`, whose cached lists are measured in turns with those of this build. */
     against: { type: 'string' },
     size: { type: 'string' },
     rounds: { type: 'string' },

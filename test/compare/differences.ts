@@ -21,7 +21,7 @@ const allVolatile = new RegExp(
     .join('|'),
   'g',
 );
-/** By which times of two answers may differ. */
+/** Times of two answers may differ by this. */
 const toleranceMs = 60_000;
 
 const toMs = (text: string) => Date.parse(text.replace(/^(\d{4})(\d\d)(\d\dT\d\d)(\d\d)(\d\d)$/, '$1-$2-$3:$4:$5'));
@@ -69,7 +69,7 @@ function compareMembers(before: unknown, now: unknown, path: string, name = ''):
   return areAlike(show({ [name]: before }), show({ [name]: now })) ? [] : differ('value');
 }
 
-/** Without the length of a body that is compared itself. */
+/** Leaves out the length of a body that is compared itself. */
 const toHeaders = ({ headers, text }: Answer): Fields =>
   Number(headers['content-length']) === Buffer.byteLength(text)
     ? { ...headers, 'content-length': 'of the body' }

@@ -35,7 +35,7 @@ const cancel = (name: string): Line => [
   { message: 'Ill', credit: true },
 ];
 
-/** From booking to credit: seats, offers, payments, moves, swaps, cancellations, merges and erasures. */
+/** Requests from booking to credit: seats, offers, payments, moves, swaps, cancellations, merges and erasures. */
 const bookingLines: Line[] = [
   ['GET /v2/changes', undefined, 'start'],
   ['PUT /v2/booking-settings', { self_cancellation: true, mails: { notice_booked: true } }],

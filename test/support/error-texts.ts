@@ -165,6 +165,6 @@ const fromPlaceholders = (text: string): Pattern =>
 /** True if the whole text has the pattern. */
 export const hasPattern = (text: string, pattern: Pattern) => new RegExp(`^${pattern.join('')}$`).test(text);
 
-/** For messages of a failed test. */
+/** Formats a pattern for messages of a failed test. */
 export const toText = (pattern: Pattern) =>
   pattern.map((one) => (one === anything ? '…' : one.replace(/^\\/, ''))).join('');

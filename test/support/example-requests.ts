@@ -4,7 +4,7 @@ export type Responses = Record<string, any>;
 
 export type ExampleRequest = {
   operationId: string;
-  /** By default that of the item which the POST to its list has created. */
+  /** The default is that of the item which the POST to its list has created. */
   path?: Values | ((responses: Responses) => Values);
   query?: string | ((responses: Responses) => string);
   /** Replaces the documented example of the body. */

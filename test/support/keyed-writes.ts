@@ -14,7 +14,7 @@ export type KeyedWrite = {
   prepare(me: Provider): Promise<Prepared>;
   /** Fields of another request. */
   other: object;
-  /** Of another item, for an operation without fields. */
+  /** The path of another item, for an operation without fields. */
   otherPath?: string;
   /** The table to which the request adds a row, with the start of a condition. */
   counted: string;

@@ -56,7 +56,7 @@ export async function measureCpu(work: () => Promise<unknown>): Promise<number> 
   return (user + system) / 1_000;
 }
 
-/** As `measureCpu`, with the sessions of the database. */
+/** Adds the sessions of the database to `measureCpu`. */
 export async function measureCpuWithDatabase(pool: Pool, work: () => Promise<unknown>) {
   const before = await readDatabaseCpu(pool);
   const own = await measureCpu(work);

@@ -22,7 +22,7 @@ export type Document = { paths: Record<string, Record<string, Operation>> };
 export type Extent = 'valid' | 'longest';
 
 const itemsAtOnce = 10;
-/** Of the line of a request, in which a unit has at most so many bytes. */
+/** The line of a request has at most so many bytes, and a unit in it. */
 const [maxUrlBytes, bytesOfUnit] = [15_000, 9];
 /** Fields that name an item, a code or a zone. */
 const references = /(_code|timezone|language|currency|country|time_zone|path|slug|host)$/;

@@ -13,7 +13,7 @@ const { metrics: areas } = await loadWatched(plugins, config);
 export const createTestMetrics = (sources: Sources) =>
   createMetrics({ version: 'test', folders: {}, config, ...sources }, areas);
 
-/** As `createTestMetrics`, with the server parts that count requests. */
+/** Adds the server parts that count requests to `createTestMetrics`. */
 export async function createMeasured(sources: Sources, token?: string) {
   const metrics = createTestMetrics(sources);
   const parts: ServerPart[] = [await createMetricsPart(metrics, token)];

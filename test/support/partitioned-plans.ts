@@ -2,7 +2,7 @@ import { Client } from 'pg';
 import { sharedTables } from './tables.ts';
 import { connectionTo } from './test-app.ts';
 
-/** Of the school that stands for all. */
+/** The school that stands for all. */
 const providerId = 1;
 
 type Plan = { Schema?: string; 'Relation Name'?: string; Plans?: Plan[] };

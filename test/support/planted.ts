@@ -5,7 +5,7 @@ import { newestEvent } from './changes.ts';
 import { createCustomer, write } from './orders.ts';
 import type { Provider } from './test-app.ts';
 
-/** In every value of the planted person. */
+/** Every value of the planted person contains it. */
 export const planted = 'zylvaquist';
 
 export const person = {

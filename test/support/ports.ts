@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 
-/** Below the range from which Linux and macOS choose the ports of outgoing connections (from 32768 on). */
+/** The ports are below the range from which Linux and macOS choose the ports of outgoing connections (from 32768 on). */
 const [first, last] = [10_000, 32_000];
 
 /** A free port that no outgoing connection takes before the caller listens on it. */

@@ -209,7 +209,7 @@ type Described = {
   of?: Fields | ((provider: Provider) => Promise<string>);
   /** Null for a title that may be blank. */
   title?: null;
-  /** By default reads the item below the path. */
+  /** The default reads the item below the path. */
   read?: WriteEndpoint['read'];
 };
 const changed = { title: 'To be changed' };

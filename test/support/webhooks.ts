@@ -34,7 +34,7 @@ export type ReceivedMessage = {
   id: string;
   headers: IncomingHttpHeaders;
   body: Body;
-  /** As received. */
+  /** The body as it was received. */
   text: string;
 };
 /** Answers the n-th message, from 1: by the status that it returns, or by itself. */

@@ -54,8 +54,8 @@ function find(env: NodeJS.ProcessEnv, name: string, { secret }: Pick<Declaration
 
 /** Throws a sentence about what the value must be. */
 function parse(raw: string, label: string, { type, enum: values, minimum, maximum, check, secret }: Declaration) {
-  const given = secret ? '' : `, not ${show(raw)}`;
-  const refuse = (rule: string) => new Error(`${label} must ${rule}${given}`);
+  const suffix = secret ? '' : `, not ${show(raw)}`;
+  const refuse = (rule: string) => new Error(`${label} must ${rule}${suffix}`);
   if (type === 'boolean') {
     if (!['true', 'false'].includes(raw)) throw refuse('be true or false');
     return raw === 'true';

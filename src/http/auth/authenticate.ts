@@ -81,7 +81,7 @@ function createRequestContext(
   // Once the route is known, on the first write.
   const writers = () => {
     if (request.routeOptions.config.auditsEachWrite) audited = undefined;
-    return (audited ??= database.withAudit(toAuditContext(request, key.key_id)).queuedAs(key.fairness_key));
+    return (audited ??= database.withAudit(toAuditContext(request, key.key_id)).queuedAs(key.tenant_queue_key));
   };
   const isPublishable = key.profile === 'publishable';
   const { provider_id: id, is_active: isActive, origins, quarter } = key;
@@ -92,7 +92,7 @@ function createRequestContext(
     ...(isPublishable && { publishableFor: { id, isActive, origins: origins ?? [], quarter } }),
     key: { id: key.key_id, profile: key.profile },
     // Anyone can copy a publishable key, so its requests take no share of the school's own programs.
-    tenantQueueKey: isPublishable ? -key.fairness_key : key.fairness_key,
+    tenantQueueKey: isPublishable ? -key.tenant_queue_key : key.tenant_queue_key,
     version: key.version,
     versions: key,
     language: preferredLanguage(request.headers['accept-language'], settings.defaultLanguage),

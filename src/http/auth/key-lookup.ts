@@ -15,7 +15,7 @@ const findByHash = statement(
     returns: {
       provider_id: 'int',
       /** The root of the school's parent chain. */
-      fairness_key: 'int',
+      tenant_queue_key: 'int',
       key_id: 'int',
       profile: typed<KeyProfile>('text'),
       origins: typedOrNull<string[]>('json'),
@@ -29,7 +29,7 @@ const findByHash = statement(
     },
     acrossSchools: 'a key finds its school',
   },
-  `select provider_id, fairness_key, key_id, profile, to_json(origins) as origins, is_active, quarter, version, stale,
+  `select provider_id, fairness_key as tenant_queue_key, key_id, profile, to_json(origins) as origins, is_active, quarter, version, stale,
       catalog, dates, people, money, school, shared from find_key(:hash)`,
 );
 export type FoundKey = RowOf<typeof findByHash>;

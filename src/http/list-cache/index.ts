@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Ctx, PageHintStore } from '../../database/context.ts';
 import type { Counters } from '../../database/counters.ts';
 import type { NeededVersions, OpenSnapshot, Snapshot } from '../../database/reader.ts';
-import type { AcceptGate } from '../accept-gate.ts';
+import type { BacklogScheduler } from '../backlog-scheduler.ts';
 import { handleConditionalGet, matchAnyTag, type Identify, type ReadAreas } from './conditional-get.ts';
 import { withSpreadsheet, type ReadableList } from '../spreadsheets.ts';
 import { createListLimiter, acquireSlot, releaseSlot, type ListLimits } from './list-limiter.ts';
@@ -24,7 +24,7 @@ declare module 'fastify' {
       openSnapshot: OpenSnapshot | undefined;
       /** Counts the lists that were queried. */
       counters: Pick<Counters, 'lists'>;
-      acceptGate: AcceptGate;
+      scheduler: BacklogScheduler;
     };
   }
   interface FastifyContextConfig {
@@ -57,7 +57,7 @@ type ListCacheOptions = {
   limits: ListLimits | undefined;
   openSnapshot: OpenSnapshot | undefined;
   counters: Pick<Counters, 'lists'>;
-  acceptGate: AcceptGate;
+  scheduler: BacklogScheduler;
 };
 
 /**

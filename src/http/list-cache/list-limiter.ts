@@ -11,7 +11,7 @@ export const createListLimiter = (limits: ListLimits | undefined) =>
 
 /** Limits concurrent lists, fair by tenant, as a callback hook: V8 would retain rows of pending promises. */
 export function acquireSlot(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) {
-  const { limiter, acceptGate } = request.server.listCache;
+  const { limiter, scheduler } = request.server.listCache;
   if (!limiter) {
     done();
     return;
@@ -21,7 +21,7 @@ export function acquireSlot(request: FastifyRequest, reply: FastifyReply, done: 
   const hold = () =>
     new Promise<void>((release) => {
       request.listCache!.release = release;
-      acceptGate(() => {
+      scheduler(() => {
         if (reply.raw.destroyed) release();
         else done();
       });
@@ -40,8 +40,8 @@ export function runInSlot<T>(
   work: () => Promise<T>,
   onWait: (cancel: () => void) => void,
 ): Promise<T> {
-  const { limiter, acceptGate } = server.listCache;
-  const start = () => new Promise<void>(acceptGate).then(work);
+  const { limiter, scheduler } = server.listCache;
+  const start = () => new Promise<void>(scheduler).then(work);
   return limiter ? limiter([], start, { tenantQueueKey: ctx.tenantQueueKey, onWait }) : start();
 }
 

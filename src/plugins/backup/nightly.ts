@@ -55,9 +55,9 @@ export async function runNightly(options: NightlyOptions): Promise<Nightly | und
       const due = await findDue(client, options);
       if (!due) return;
       const id = await store((other) => recordStart(other, true, due.startedAt));
-      const made = await attempt(options, await readDatabaseId(client), due);
-      await store((other) => recordResult(other, id, made));
-      result = made;
+      const backup = await attempt(options, await readDatabaseId(client), due);
+      await store((other) => recordResult(other, id, backup));
+      result = backup;
     },
     signal,
   );

@@ -78,7 +78,7 @@ test('a course, a topic and a date have calendars of their own, with the same UI
   expect(await uids(`/dates/soup-${several}/calendar.ics`)).toHaveLength(2);
 });
 
-/** As if the school's data were last changed a day ago: a sequence counts seconds. */
+/** Moves the last change of the school's data back by a day: a sequence counts seconds. */
 const moveChangesBack = (me: Provider) =>
   database.pool.query(
     `update provider_state set catalog_changed_at = catalog_changed_at - interval '1 day',

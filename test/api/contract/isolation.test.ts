@@ -206,7 +206,7 @@ async function readResponses() {
   return Promise.all(requests.map(async ({ url }) => [url, (await me.get(url)).text]));
 }
 
-/** Of the owner, before the first write of another provider; none of them may change it. */
+/** The owner's data before the first write of another provider; none of them may change it. */
 let before: Promise<[rows: unknown, responses: unknown]> | undefined;
 const readBefore = () => (before ??= Promise.all([readRows(), readResponses()]));
 test.each(Object.entries(actors))('writes of %s change nothing and reveal nothing', async (actorName, actor) => {

@@ -25,7 +25,7 @@ type Write = (typeof writeEndpoints)[number];
 
 const port = await sharedPort();
 
-/** Over a real socket: chunked if there is no content-length. */
+/** Sends a body over a real socket: chunked if there is no content-length. */
 const overSocket = (options: RequestOptions, body: string | Buffer) =>
   new Promise<{ status: number | undefined; text: string }>((resolve, reject) => {
     const outgoing = request({ host: '127.0.0.1', port, agent: false, ...options }, (incoming) => {

@@ -402,7 +402,7 @@ async function openListening(rate?: Rate) {
   let latest: ServerResponse | undefined;
   own.app.server.on('request', (_request, response) => (latest = response));
   const limiter = own.app.listCache.limiter!;
-  /** Until the buffers of the connection are full. */
+  /** Waits until the buffers of the connection are full. */
   const untilPaused = () =>
     expect
       .poll(() => {

@@ -74,7 +74,7 @@ async function openLimitedApp({ concurrency = 1, waitMs = 300_000, responseCache
       expect
         .poll(() => new Promise((resolve) => testApp.app.server.getConnections((_error, count) => resolve(count))))
         .toBe(0),
-    /** Over a socket, for clients that disconnect early or do not read the response. */
+    /** Opens a socket for clients that disconnect early or do not read the response. */
     async listening() {
       await testApp.app.listen({ port: 0, host: '127.0.0.1' });
       const { port } = testApp.app.server.address() as AddressInfo;

@@ -36,7 +36,7 @@ beforeAll(async () => {
 
 const keyHeaders = () => ({ 'x-api-key': me.apiKey });
 let requests = 0;
-/** Of a list whose response is in no cache. */
+/** Reads a list whose response is in no cache. */
 async function titles(path = '/v2/courses?', { app }: TestApp = opened) {
   const url = `${path}&limit=${(requests += 1)}`;
   const response = await send(app, { url, headers: keyHeaders() });

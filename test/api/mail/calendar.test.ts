@@ -10,7 +10,7 @@ const nine = { startAt: '2030-06-10', startTimeAt: '09:00', endTimeAt: '15:30' }
 const joinUrl = 'https://meet.example/knots';
 const every = ['receipt', 'deregistration', 'promotion', 'date_changed', 'reminder', 'booking_receipt'];
 
-/** Of gatherings that are older than the booking. */
+/** Makes gatherings older than the booking. */
 const earlier = { createdAt: '2026-01-01 00:00+00' };
 
 async function school() {
@@ -69,7 +69,7 @@ function findCalendar(raw: string, method: string) {
   return Buffer.from(body!, 'base64').toString();
 }
 
-/** Of a mail with one calendar at most. */
+/** Reads the calendar of a mail that has one at most. */
 function readCalendar(mail: ReceivedMail) {
   const { alternative, attachment } = readCalendars(mail);
   expect([alternative, attachment]).toContain(undefined);

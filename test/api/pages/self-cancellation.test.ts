@@ -42,7 +42,7 @@ const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOS
 
 type Settings = { self_cancellation?: boolean; late_cancellation?: 'no' | 'fee' };
 type Spec = Settings & {
-  /** Of the location of the date; without one unless sent. */
+  /** The days of the location of the date; the date has no location unless sent. */
   days?: number;
   date?: Parameters<typeof createBookableDate>[1];
 };

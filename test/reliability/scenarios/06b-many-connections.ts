@@ -24,7 +24,9 @@ const floods: Flood[] = [
     kind: 'lists',
     latency: (times) => Math.max(...times),
     limitMs: 1_000,
-    withoutGuard: [replaceIn('without-gate', /http\/accept-gate\.ts$/, 'if (isOpen) start();', 'if (start) start();')],
+    withoutGuard: [
+      replaceIn('at-once', /http\/backlog-scheduler\.ts$/, 'if (isDrained) start();', 'if (start) start();'),
+    ],
   },
   {
     kind: 'wrong keys',

@@ -10,7 +10,7 @@ import { startPostgres } from '../support/postgres.ts';
 import { firstKey, firstProvider, startServer } from '../support/server.ts';
 
 const limit = 50;
-/** Per second. */
+/** Writes per second. */
 const rates = { inserts: 100, deletes: 50 };
 
 const scenario: Scenario = {

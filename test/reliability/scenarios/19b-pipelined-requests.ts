@@ -5,7 +5,7 @@ import { createSchools, type School } from '../support/school.ts';
 import { startServer, type Server } from '../support/server.ts';
 import { bundle, replaceIn } from '../../support/bundle.ts';
 
-/** Of the good client's p90 beside a flood: milliseconds, and times its own alone; each the least of some turns. */
+/** The good client's p90 beside a flood in milliseconds, and as a multiple of its own alone; the least of some turns. */
 const limits = { later: 25, times: 3 };
 
 const floods: (Flood & { name: string })[] = [

@@ -85,7 +85,7 @@ async function addIdleWebhooks(client: Client) {
   await client.query('analyze webhooks; analyze events; analyze providers');
 }
 
-/** Of each server and of each process of the database server. */
+/** Returns the CPU time of each server and of each process of the database server. */
 function readCpuSeconds({ postgres }: Schools, servers: { pid: number }[]) {
   const postmaster = Number(readFileSync(`${postgres.data}/postmaster.pid`, 'utf8').split('\n')[0]);
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));

@@ -20,7 +20,7 @@ const maxTurns = 8;
 
 type Stage = {
   server: Server;
-  /** With time for each booking, on a busy machine, too. */
+  /** It has time for each booking, also on a busy machine. */
   patient: Server;
   school: School;
   database: Client;
@@ -139,7 +139,7 @@ const put = ({ school, server }: Stage, path: string, body: object) =>
     ...{ method: 'PUT', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } },
   });
 
-/** By the payer's page. */
+/** Names all participants on the payer's page. */
 async function nameAll({ server, school, database, person, namedAtOnce }: Stage, bookingId: number) {
   const link = { providerId: school.id, bookingId, participantId: null };
   const token = await createLink({ $client: database }, link);
@@ -199,7 +199,7 @@ async function observe(stage: Stage, prepare: Prepare) {
 }
 type Observation = Awaited<ReturnType<typeof observe>>;
 
-/** In a turn that counts, else in the last one. */
+/** Observes a turn that counts, else the last one. */
 async function observeQuietly(stage: Stage, prepare: Prepare) {
   let seen = await observe(stage, prepare);
   for (let turn = 1; turn < maxTurns && seen.usual > busyMs && !isShort(seen); turn += 1)

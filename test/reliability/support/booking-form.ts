@@ -4,7 +4,7 @@ import { readFormFields } from '../../support/catalog-form.ts';
 import type { HttpResponse } from './client.ts';
 import type { School } from './school.ts';
 
-/** For a server that believes the addresses of the posts. */
+/** Makes a server believe the addresses of the posts. */
 export const formEnv = { TRUST_PROXY: '127.0.0.1' };
 
 /** Switches the school's catalog on; each post of the form is of another person and address. */

@@ -22,7 +22,7 @@ export type Operation = {
   path: string;
   parameters: { name: string; in: string; required?: boolean; schema: Schema }[];
   body: Schema | undefined;
-  /** By status, such as `200` or `4XX`. */
+  /** Their keys are statuses, such as `200` or `4XX`. */
   responses: Record<string, object>;
 };
 type OpenApiOperation = {

@@ -26,5 +26,5 @@ export async function measureGoodClient(base: string, client: Client, millisecon
   return stop();
 }
 
-/** In milliseconds: the good client's p99 beside an attack, or three times its own alone. */
+/** Compares the good client's p99 beside an attack with a limit in milliseconds, or three times its own alone. */
 export const isHarmless = (alone: number, beside: number, later: number) => beside <= Math.max(later, 3 * alone);

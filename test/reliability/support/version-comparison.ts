@@ -146,7 +146,7 @@ async function listRequests(base: string, ids: Owner['ids']): Promise<Requests> 
   return { reads, writes };
 }
 
-/** Without times, keys and what else is random. */
+/** Removes times, keys and what else is random. */
 const normalize = (text: string) =>
   text
     .replaceAll(/\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?/g, 'time')

@@ -115,7 +115,7 @@ export async function measureWrites(run: Run, { rounds, seconds }: { rounds: num
   const messages = await receivers.count();
   return {
     figures: `${times.with.length} writes with ten webhooks ${describe(times.with)} (${messages} messages), without ${describe(times.without)}; `,
-    /** By round, the most favourable of the webhooks first. */
+    /** The rounds, the most favourable of the webhooks first. */
     ratios: rounded.map((one) => one.with / (one.without + 4)).sort((a, b) => a - b),
   };
 }

@@ -127,7 +127,7 @@ export function parseBookingIds(text: string): BookingIds {
   return { order: Number(summary.order_id), booking: Number(summary.booking_id), participants };
 }
 
-/** Of one provider. */
+/** Selects the orders of one provider. */
 const orders = `select o.id as order, o.provider_id as provider,
     (select count(*) from bookings b where b.provider_id = $1 and b.order_id = o.id)::int as bookings,
     (select min(b.id) from bookings b where b.provider_id = $1 and b.order_id = o.id) as booking,

@@ -11,7 +11,7 @@ import { readBaseline } from '../../support/migrations.ts';
 import { databaseUrl, runCli, temporaryFolder } from '../../support/processes.ts';
 import { connectionTo, openTestApp, openTestDatabase, ownDatabase } from '../../support/test-app.ts';
 
-/** Of a database with 30 confirmed participants too many on a course date. */
+/** Backs up a database with 30 confirmed participants too many on a course date. */
 async function backupWithWrongCounter() {
   const name = await ownDatabase();
   const database = openTestDatabase(name);

@@ -59,7 +59,7 @@ async function startDatabase() {
       `select pg_terminate_backend(pid) from pg_stat_activity where client_addr is not null and pid <> pg_backend_pid()`,
     );
   };
-  /** For each connection of the server, true if it is encrypted. */
+  /** Returns true for each connection of the server that is encrypted. */
   const sessions = async () =>
     (
       await client.query<{ ssl: boolean }>(`select ssl from pg_stat_ssl join pg_stat_activity using (pid)

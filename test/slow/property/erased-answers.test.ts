@@ -12,7 +12,7 @@ const { pool } = database;
 type Planted = Awaited<ReturnType<typeof plantPerson>>;
 type Sent = { path: string; body: object };
 
-/** For each operation that takes a key, a request about the planted person. */
+/** Requests about the planted person, one of each operation that takes a key. */
 const requests: Record<string, (me: Provider, found: Planted) => Promise<Sent> | Sent> = {
   'POST /v2/course-users': () => ({ path: '/v2/course-users', body: { ...person, firstname: `Other ${planted}` } }),
   'POST /v2/course-users/{id}/merge': async (me, { id }) => ({

@@ -120,7 +120,7 @@ async function createReaders(testApp: Opened, friend: School) {
         get: (url: string) => send(testApp.app, { method: 'GET', url }),
       },
     ] as Reader[],
-    /** For all columns at once. */
+    /** These read all columns at once. */
     others: [await keyReader('partner among own items', me.get, partnered, friend, 'include_partners=true')],
   };
 }

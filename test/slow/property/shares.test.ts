@@ -43,7 +43,7 @@ const vat = fc.constantFrom(0, 12, 12.5, 25);
 const books = fc.record({
   people: fc.integer({ min: 2, max: 5 }),
   prices: fc.tuple(fc.constantFrom(1000, 333.33, 77.01), prices, prices),
-  /** Of the course, the two others, and the other product. */
+  /** The VAT of the course, of the two others, and of the other product. */
   vats: fc.oneof(fc.constant([25, 25, 25, 12]), fc.tuple(vat, vat, vat, vat)),
   percent: fc.constantFrom(0, 0, 10, 33.33),
   steps: fc.array(step, { minLength: 4, maxLength: 14 }),

@@ -53,7 +53,7 @@ const profile = {
 type Pair = readonly [name: string, value: unknown];
 type WriteTarget = {
   endpoint: WriteEndpoint;
-  /** In the order of the document. */
+  /** They have the order of the document. */
   fields: Record<string, kind.FieldKind>;
   /** Ids that no row of the provider has. */
   foreign: Pair[];

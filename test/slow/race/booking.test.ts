@@ -26,7 +26,7 @@ import {
 } from '../../support/test-app.ts';
 
 type Stage = {
-  /** Of the database. */
+  /** The name of the database. */
   name: string;
   me: Provider;
   servers: [TestApp, TestApp];

@@ -77,16 +77,16 @@ type PlaceInput = Partial<
 
 /**
  * The columns for a course date's place. A search text is used if no place id was sent; without a match it becomes the
- * additional info until there is a place. `sought`: the current additional info, if it is such a text.
+ * additional info until there is a place. `searchText`: the current additional info, if it is such a text.
  */
-export async function findPlaceForBody(db: Reader, input: PlaceInput, sought: string | null = null) {
+export async function findPlaceForBody(db: Reader, input: PlaceInput, searchText: string | null = null) {
   const { place_id, place_by_search: text, place_additional_info: info } = input;
   const isSearch = typeof text === 'string' && typeof place_id !== 'number';
   const placeId = isSearch ? await searchPlace(db, text) : place_id;
   if (isSearch && placeId === null && typeof info !== 'string')
     return { placeId, placeAdditionalInfo: text, placeIsSought: true };
   const isFound = typeof placeId === 'number';
-  const isSought = sought !== null && (isFound ? info === undefined : info === sought);
+  const isSought = searchText !== null && (isFound ? info === undefined : info === searchText);
   const newInfo = isSought ? (isFound ? null : undefined) : info;
   return { placeId, placeAdditionalInfo: newInfo, placeIsSought: newInfo === undefined ? undefined : false };
 }

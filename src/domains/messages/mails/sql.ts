@@ -173,7 +173,8 @@ export const readSchedule = statement(
 
 /** A mail that waits is sent with the new time and place. */
 const wasNotified = (recipient: string) => wasNotifiedSql(`${recipient} and ${wasSent}`);
-const isTold = (recipient: string) => `(${isMailOnSql(':providerId', `'date_changed'`)} or ${wasNotified(recipient)})`;
+const isMailed = (recipient: string) =>
+  `(${isMailOnSql(':providerId', `'date_changed'`)} or ${wasNotified(recipient)})`;
 const isInvolved = `p.provider_id = :providerId and p.course_date_id = :courseDateId and p.status_id in (${seatStatuses.join(', ')})`;
 
 /** Queues mails about a changed date; persons who had a mail about it get one whatever the switch. */
@@ -183,12 +184,12 @@ export const queueDateChanges = statement(
   `with waiting as (${waitingMailsSql('date_changed')}),
     recipients as (
       select p.id, p.user_id, null::bigint as booking_id from participants p
-      where ${isInvolved} and p.held_for is null and ${isTold('participant_id = p.id and earlier.user_id = p.user_id')}
+      where ${isInvolved} and p.held_for is null and ${isMailed('participant_id = p.id and earlier.user_id = p.user_id')}
       union all
       (select distinct on (p.booking_id) p.id, null, p.booking_id
       from participants p join bookings b on b.provider_id = :providerId and b.id = p.booking_id
       where ${isInvolved} and p.held_for is distinct from 'offer' and b.booker_email is not null
-        and (p.held_for = 'name' and ${isTold('booking_id = b.id')} or ${wasNotified('booking_id = b.id')} and not exists (
+        and (p.held_for = 'name' and ${isMailed('booking_id = b.id')} or ${wasNotified('booking_id = b.id')} and not exists (
           select from participants q join course_users u on u.provider_id = :providerId and u.id = q.user_id
           where q.provider_id = :providerId and q.booking_id = b.id and ${caseFoldedSql('u.email')} = ${caseFoldedSql('b.booker_email')}))
       order by p.booking_id, p.held_for is null, p.id))

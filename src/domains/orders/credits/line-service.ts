@@ -79,11 +79,11 @@ export function deductFee<P extends CreditedPart>(parts: P[], fee: Minor): P[] {
 /** Parts of an amount in proportion to weights, which add up to it; none without weights. */
 export function split(amount: Minor, weights: Minor[]): Minor[] {
   const total = sum(weights);
-  let [before, given] = [0n, 0n];
+  let [before, previous] = [0n, 0n];
   return weights.map((weight) => {
     before += weight;
-    const part = total === 0n ? 0n : divideRounded(amount * before, total) - given;
-    given += part;
+    const part = total === 0n ? 0n : divideRounded(amount * before, total) - previous;
+    previous += part;
     return part;
   });
 }

@@ -210,15 +210,15 @@ type Method = (typeof paymentMethods)[number];
 
 /** Payments and refunds of an order, or of the one that this credit credits, and of its credits; the latest first. */
 function findRefundable(w: SchoolWrite, orderId: number) {
-  const asked = alias(orders, 'asked');
-  const first = sql`case ${asked.kind} when 'credit' then ${asked.firstOrderId} else ${asked.id} end`;
+  const target = alias(orders, 'target');
+  const first = sql`case ${target.kind} when 'credit' then ${target.firstOrderId} else ${target.id} end`;
   const belongs = or(eq(orders.id, first), and(eq(orders.firstOrderId, first), eq(orders.kind, 'credit')));
   return w.tx
     .select({ method: payments.method, amount: payments.amount })
-    .from(asked)
-    .innerJoin(orders, sameTenant(orders, asked, belongs))
+    .from(target)
+    .innerJoin(orders, sameTenant(orders, target, belongs))
     .innerJoin(payments, sameTenant(payments, orders, eq(payments.orderId, orders.id), isNull(payments.reversedAt)))
-    .where(tenantWhere(w, asked, eq(asked.id, orderId)))
+    .where(tenantWhere(w, target, eq(target.id, orderId)))
     .orderBy(desc(payments.paidAt), desc(payments.id));
 }
 

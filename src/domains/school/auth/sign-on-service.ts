@@ -23,10 +23,10 @@ const failureMs = 1_000;
 
 /** Checks a course user's password; on request returns a sign-in link. */
 export async function checkCredentials(ctx: Ctx, { create_login_url, ...credentials }: CredentialsBody) {
-  const asked = ctx.key
+  const caller = ctx.key
     ? ({ actor: 'key', actorId: ctx.key.id } as const)
     : ({ actor: 'server', actorId: null } as const);
-  const user = await verifyCredentials(ctx, credentials, { ...asked, action: 'POST /v2/check-user-credentials' });
+  const user = await verifyCredentials(ctx, credentials, { ...caller, action: 'POST /v2/check-user-credentials' });
   if (!user) return { valid: false } satisfies SignOnResult;
 
   const { id, firstname, lastname, email, passwordHash } = user;

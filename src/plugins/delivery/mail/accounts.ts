@@ -61,11 +61,11 @@ export const prepareRefusedAddress: Prepare = async ({ database: { unlocked }, s
   const isLater = tenantWhere({ providerId }, outbox, isOfAddress, gt(outbox.id, id), isNull(outbox.failedAt));
   if ((await unlocked.$count(outbox, isLater)) > 0) return { outdated: 'a later mail tells of its address' };
   const { email, reason, subject: ofMail } = refusedAddresses;
-  const isTold = and(sql`${refusedAddresses.id} = ${refusedAddressId}`, isNull(refusedAddresses.liftedAt));
+  const isRefused = and(sql`${refusedAddresses.id} = ${refusedAddressId}`, isNull(refusedAddresses.liftedAt));
   const [refused] = await unlocked
     .select({ email, reason, subject: ofMail })
     .from(refusedAddresses)
-    .where(tenantWhere({ providerId }, refusedAddresses, isTold));
+    .where(tenantWhere({ providerId }, refusedAddresses, isRefused));
   if (!refused) return { outdated: 'its address is tried again in the meantime' };
   const mail = addressMail(stored, { isSchool: true }, settings);
   const opening = letterTexts[mail.language].letters.address_refused(joinLines(refused));

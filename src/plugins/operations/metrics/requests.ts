@@ -63,7 +63,7 @@ export const refusalMetrics: CreateArea = ({ counter }) => {
 };
 
 export const bookingMetrics: CreateArea = ({ counter, readCounter }, { database: { counters } }) => {
-  const made = readCounter(
+  const bookings = readCounter(
     'booking_bookings_total',
     'Bookings made; a repeated request with the same Idempotency-Key counts once',
   );
@@ -78,7 +78,7 @@ export const bookingMetrics: CreateArea = ({ counter, readCounter }, { database:
   );
   return {
     refresh() {
-      made.set(counters.committed.bookings);
+      bookings.set(counters.committed.bookings);
       promotions.set(counters.committed.promotions);
     },
     onResponse({ routeOptions, problem }) {

@@ -65,8 +65,8 @@ export const onlinePlace = 'online';
 const listPlaces = ({ city, isOnline }: CatalogDate) => [...(isOnline ? [onlinePlace] : []), ...(city ? [city] : [])];
 
 export const applyFilter = (dates: CatalogDate[], filter: Filter) => {
-  const given = (Object.entries(filter) as [FilterName, string][]).map(([name, value]) => tests[name](value));
-  return dates.filter((date) => given.every((matches) => matches(date)));
+  const conditions = (Object.entries(filter) as [FilterName, string][]).map(([name, value]) => tests[name](value));
+  return dates.filter((date) => conditions.every((matches) => matches(date)));
 };
 
 /** Courses have no other filter than the words of their title. */

@@ -1,15 +1,15 @@
 import type { Server } from 'node:net';
 
-/** Starts work at once, or once the connections that have arrived are accepted. */
-export type AcceptGate = (start: () => void) => void;
+/** Starts work at once, or once the backlog of connections that have arrived is accepted. */
+export type BacklogScheduler = (start: () => void) => void;
 
 /** Bounds the wait while connections arrive without end. */
 const maxTurns = 32;
 
 /** Delays expensive work while each turn of the event loop accepts a connection, since it accepts one a turn. */
-export function createAcceptGate(server: Server): AcceptGate {
+export function createBacklogScheduler(server: Server): BacklogScheduler {
   let waiting: (() => void)[] = [];
-  let isOpen = true;
+  let isDrained = true;
   let hasAccepted = false;
   let turns = 0;
 
@@ -20,7 +20,7 @@ export function createAcceptGate(server: Server): AcceptGate {
       setImmediate(endTurn);
       return;
     }
-    isOpen = true;
+    isDrained = true;
     const released = waiting;
     waiting = [];
     for (const start of released) start();
@@ -28,13 +28,13 @@ export function createAcceptGate(server: Server): AcceptGate {
 
   server.on('connection', () => {
     hasAccepted = true;
-    if (!isOpen) return;
-    isOpen = false;
+    if (!isDrained) return;
+    isDrained = false;
     turns = 0;
     setImmediate(endTurn);
   });
   return (start) => {
-    if (isOpen) start();
+    if (isDrained) start();
     else waiting.push(start);
   };
 }

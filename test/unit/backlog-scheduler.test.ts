@@ -2,27 +2,27 @@ import { EventEmitter } from 'node:events';
 import type { Server } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { createAcceptGate } from '../../src/http/accept-gate.ts';
+import { createBacklogScheduler } from '../../src/http/backlog-scheduler.ts';
 
-function openGate() {
+function openScheduler() {
   const server = new EventEmitter();
-  const gate = createAcceptGate(server as unknown as Server);
+  const schedule = createBacklogScheduler(server as unknown as Server);
   const started: string[] = [];
   return {
     started,
     accept: () => server.emit('connection'),
-    start: (name: string) => gate(() => void started.push(name)),
+    start: (name: string) => schedule(() => void started.push(name)),
   };
 }
 
 test('work starts at once while no connection arrives', () => {
-  const { started, start } = openGate();
+  const { started, start } = openScheduler();
   start('one');
   expect(started).toEqual(['one']);
 });
 
 test('work starts in order after the first turn that accepts no connection', async () => {
-  const { started, start, accept } = openGate();
+  const { started, start, accept } = openScheduler();
   accept();
   start('one');
   start('two');
@@ -36,7 +36,7 @@ test('work starts in order after the first turn that accepts no connection', asy
 });
 
 test('work starts although connections arrive without end', async () => {
-  const { started, start, accept } = openGate();
+  const { started, start, accept } = openScheduler();
   accept();
   start('one');
   for (let turn = 0; turn < 40; turn += 1) {
