@@ -18,7 +18,7 @@ import { createUserToken, visitor } from './pages.ts';
 import type { BuildApp, TestApp } from './test-app.ts';
 
 /** A write of the owner's data; true if it was accepted. */
-export type OwnWrite = { route: string; name: string; run: (owner: Owner) => Promise<boolean> };
+type OwnWrite = { route: string; name: string; run: (owner: Owner) => Promise<boolean> };
 
 /** The owner's own requests, one for each route and body of the isolation table. */
 const tableWrites: OwnWrite[] = writeTable.flatMap(({ route, stranger, bodies }) =>

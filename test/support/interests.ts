@@ -19,7 +19,7 @@ export const addInterests = (me: Provider, courseId: number, count = 1) =>
     );
   });
 
-export type ListedInterest = {
+type ListedInterest = {
   id: number;
   email: string;
   name: string | null;

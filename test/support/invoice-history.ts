@@ -23,7 +23,7 @@ function randomBy(seed: number): Random {
 const hundredths = (amount: number | string) => Math.round(Number(amount) * 100);
 
 /** Runs the invoicing program, killed after its first document if it is to stop there; returns the documents it made. */
-export type InvoiceRun = (killed: boolean) => Promise<InvoiceDocument[]>;
+type InvoiceRun = (killed: boolean) => Promise<InvoiceDocument[]>;
 
 /**
  * A school in which people book, leave by the interface and on their pages, move, get credits, pay and are refunded at

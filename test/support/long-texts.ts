@@ -42,11 +42,11 @@ export const headerKinds: typeof kinds = [
   ['qualities', filled(',x;q=0')],
 ];
 
-export const maxRatio = 3;
+const maxRatio = 3;
 /** What the clock and the garbage collector add. */
 const noiseMs = 5;
 
-export const isTooDear = (cost: number, ofLetters: number, noise = noiseMs) => cost > maxRatio * ofLetters + noise;
+const isTooDear = (cost: number, ofLetters: number, noise = noiseMs) => cost > maxRatio * ofLetters + noise;
 
 /** The time of a processor that this process needs for the work. */
 export async function measureCpu(work: () => Promise<unknown>): Promise<number> {

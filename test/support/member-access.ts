@@ -5,7 +5,7 @@ import { findStorage } from '../../src/lists/fields.ts';
 type Node = TSchema & { items?: Node; properties?: Record<string, Node> };
 
 /** The members of an object, or of the objects in a list. */
-export const membersOf = ({ items, properties }: Node): Record<string, Node> => ({
+const membersOf = ({ items, properties }: Node): Record<string, Node> => ({
   ...(items && membersOf(items)),
   ...properties,
 });

@@ -7,7 +7,7 @@ import { send, type TestApp } from './test-app.ts';
 type Body = { content: Record<string, { example?: object }> };
 export type Operation = { operationId: string; requestBody?: Body; responses: Record<string, unknown> };
 export type Paths<O = Operation> = Record<string, Record<string, O>>;
-export type Recorded = { operationId: string; status: number; body: unknown };
+type Recorded = { operationId: string; status: number; body: unknown };
 /** Response bodies by operation and status; those as CSV by `200 text/csv`. */
 export type Examples = Record<string, Record<string, unknown>>;
 

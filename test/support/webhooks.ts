@@ -30,7 +30,7 @@ export async function openWebhookTestApp(allow?: string[]) {
 }
 
 type Body = { type: string; timestamp: string; data: Record<string, any> };
-export type ReceivedMessage = {
+type ReceivedMessage = {
   id: string;
   headers: IncomingHttpHeaders;
   body: Body;
@@ -115,7 +115,7 @@ export function countStatements<App extends Pick<TestApp, 'database'>>({ databas
 export const waitForClaim = (app: { waitForMore(name: string, count: number): Promise<void> }) =>
   app.waitForMore('claim_webhooks', 2);
 
-export type CreatedWebhook = { id: number; secret: string } & Record<string, unknown>;
+type CreatedWebhook = { id: number; secret: string } & Record<string, unknown>;
 
 export async function createWebhook(me: Provider, fields: object): Promise<CreatedWebhook> {
   const response = await me.post('/v2/webhooks', fields);

@@ -240,7 +240,7 @@ export const cancellations = pg.pgTable(
   ],
 );
 
-export const onceNotices = ['reminder', 'full', 'under_minimum', 'budget'] as const;
+const onceNotices = ['reminder', 'full', 'under_minimum', 'budget'] as const;
 
 /** Mails about a course date that are queued once. */
 export const dateNotices = pg.pgTable(

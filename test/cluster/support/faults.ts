@@ -37,13 +37,13 @@ const restarts = (name: 'pooler' | 'databaseBalancer' | 'frontBalancer') => ({
 });
 
 /** A machine ends: PostgreSQL and Patroni at once. */
-export async function killMachine(node: DatabaseNode) {
+async function killMachine(node: DatabaseNode) {
   await Promise.all([node.killPatroni(), node.killPostgres()]);
   return () => node.startPatroni();
 }
 
 /** Keeps from the standbys what the leader writes; connections stay open. */
-export async function stallReplication({ nodes }: ServedCluster) {
+async function stallReplication({ nodes }: ServedCluster) {
   for (const { links } of nodes) await links.postgres.setFault({ kind: 'silent' });
   return async () => {
     for (const { links } of nodes) await links.postgres.setFault({ kind: 'clear' });

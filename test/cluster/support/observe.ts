@@ -15,7 +15,7 @@ import type { Fault } from './faults.ts';
 import { watchSeats, type SeatWatch } from './seats.ts';
 
 /** A cluster with servers and schools, and all writes so far. */
-export type LoadedCluster = { cluster: ServedCluster; schools: School[]; before: Writers[] };
+type LoadedCluster = { cluster: ServedCluster; schools: School[]; before: Writers[] };
 
 export async function startLoadedCluster(run: Run, options: { synchronous?: boolean } = {}): Promise<LoadedCluster> {
   const cluster = await startCluster(run, options);

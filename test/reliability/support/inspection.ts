@@ -2,7 +2,7 @@ import { waitUntil } from '../scenario.ts';
 import type { Server } from './server.ts';
 
 /** The values are milliseconds, megabytes and numbers; stall and peak memory since the last inspection. */
-export type Inspection = { stall: number; memory: number; resident: number; objects: number; handles: number };
+type Inspection = { stall: number; memory: number; resident: number; objects: number; handles: number };
 
 export const inspectionOptions = ['--import', './test/reliability/support/inspection-hook.js'];
 /** The server with the inspection hook. */

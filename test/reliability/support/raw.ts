@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { HttpResponse } from './client.ts';
 
 /** `status` 0: the connection closed or timed out without a response. `elapsed`: milliseconds until the status line. */
-export type RawResponse = { status: number; elapsed: number; sent: number; text: string };
+type RawResponse = { status: number; elapsed: number; sent: number; text: string };
 
 type RawOptions = {
   /** Bytes after which the server can reject the request; the clock starts then. */

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import type { Run } from '../scenario.ts';
 
 /** A message as it arrived; `isAccepted` if it was answered with 204. */
-export type Arrival = { eventId: number; messageId: string; isAccepted: boolean; delayMs: number; committedAt: number };
+type Arrival = { eventId: number; messageId: string; isAccepted: boolean; delayMs: number; committedAt: number };
 /** Answers the n-th message, from 1, unless it returns true: then it is accepted. */
 export type Fault = (n: number, response: ServerResponse) => boolean;
 

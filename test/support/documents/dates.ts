@@ -22,7 +22,7 @@ export const instructor = {
   created_at: 'string',
 };
 
-export const embeddedInstructor = {
+const embeddedInstructor = {
   id: 'integer',
   title: 'string',
   name: 'string',
@@ -124,7 +124,7 @@ export const courseDate = {
 };
 
 /** The Course without the fields that its embedded form omits. */
-export const embeddedCourse = {
+const embeddedCourse = {
   id: course.id,
   title: course.title,
   reference: course.reference,

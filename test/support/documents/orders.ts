@@ -5,7 +5,7 @@
 const text = 'string|null';
 const address = { address: text, address_2: text, address_3: text, zipcode: text, city: text, phone: text };
 
-export const orderUser = {
+const orderUser = {
   id: 'integer',
   firstname: text,
   lastname: text,

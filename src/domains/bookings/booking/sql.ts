@@ -170,7 +170,7 @@ export type CampaignFound = {
   type: 'Percent' | 'Value';
   value: string;
 };
-export type VoucherFound = {
+type VoucherFound = {
   id: number;
   code: string;
   currency: string;
@@ -178,7 +178,7 @@ export type VoucherFound = {
   isArchived: boolean;
   isExpired: boolean;
 };
-export type CustomerFound = { id: number; sellerId: number | null; isActive: boolean };
+type CustomerFound = { id: number; sellerId: number | null; isActive: boolean };
 
 const campaign = (isNamed: boolean) => `select c.id, ${isNamed} as "isNamed", c.currency, c.discount_type as type,
     c.discount_value::text as value, coalesce(c.ends_at <= ${currentTimeSql}, false) as "isExpired",

@@ -142,7 +142,7 @@ function describeGathering({ theme, location }: MailGathering, when: string, dat
   return [[when, theme].filter(isNotEmpty).join(': '), isElsewhere ? place : null].filter(isNotEmpty).join(', ');
 }
 
-export type ZonedSpan = DateSpan & { zone: string };
+type ZonedSpan = DateSpan & { zone: string };
 
 /** Days and times, with the zone unless they are days in the zone of the service. */
 export function formatWhen(span: ZonedSpan, language: Language, timezone: string) {

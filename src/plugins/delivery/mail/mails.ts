@@ -67,7 +67,7 @@ export type Mail = StoredMail & {
 
 export type Sources = { database: Pick<Database, 'unlocked'>; settings: Settings; from: string };
 
-export type Outdated = { outdated: string };
+type Outdated = { outdated: string };
 export type Written = { letter: Letter; calendar?: MailCalendar | undefined; token?: string | null; name?: string };
 /** A mail that is to be sent; `write` may find out that it is no longer true, or that it waits for a digest. */
 export type Prepared = { mail: Mail; write(): Promise<Written | Outdated | 'waits'> };

@@ -105,5 +105,5 @@ function toItem(view: View, date: CatalogDate) {
 }
 
 /** Null where the page of the date has no link to book. */
-export const toBookingUrl = ({ urls }: View, date: CatalogDate): string | null =>
+const toBookingUrl = ({ urls }: View, date: CatalogDate): string | null =>
   canBook(date) ? (date.externalUrl ?? urls.booking(date)) : null;

@@ -6,7 +6,7 @@ const unwritable = /[^\P{Cc}\t\n\r]|\p{Cs}|[\ufffe\uffff]/gu;
 const escapeXml = (text: string) => escapeMarkup(text.replace(unwritable, ''));
 
 /** An element, in which every text is escaped. */
-export type Xml = { xml: string };
+type Xml = { xml: string };
 
 export function element(name: string, attributes: Record<string, string> = {}, ...content: (Xml | string)[]): Xml {
   const named = Object.entries(attributes).map(([key, value]) => ` ${key}="${escapeXml(value)}"`);
