@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import '../../src/app.ts';
 import '../../src/jobs.ts';
+import '../../src/database/housekeeping.ts';
 import '../../src/plugins.ts';
 import '../../src/domains/records/school-deletion/service.ts';
 import '../../src/plugins/delivery/server.ts';

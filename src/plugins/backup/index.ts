@@ -1,4 +1,4 @@
-import { deleteWhere, old } from '../../database/housekeeping.ts';
+import { defineTask, deleteWhere, old } from '../../database/housekeeping.ts';
 import { definePlugin } from '../../interfaces/plugin/define-plugin.ts';
 import { backupSettings, backupUndecided } from './settings.ts';
 
@@ -15,13 +15,7 @@ export const backup = definePlugin({
     const folders = { backups: config.of(backupSettings).BACKUP_DIR };
     return { checks: [backupCheck], metrics: [backupMetrics], folders };
   },
-  housekeeping: [
-    {
-      table: 'backup_runs',
-      days: 400,
-      statement: deleteWhere('backup_runs', 'id', old('started_at')),
-    },
-  ],
+  housekeeping: [defineTask('backup_runs', 400, deleteWhere('backup_runs', 'id', old('started_at')))],
   docs: { pages: ['backups'] },
   async server(context) {
     if (context.config.of(backupSettings).isBackupUndecided) context.log.warn(backupUndecided);

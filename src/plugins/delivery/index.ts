@@ -1,20 +1,20 @@
-import { old, type Task } from '../../database/housekeeping.ts';
+import { defineTask, old } from '../../database/housekeeping.ts';
 import { definePlugin, type OperationGroup } from '../../interfaces/plugin/define-plugin.ts';
 import { deliverySettings } from './settings.ts';
 
 const endedAt = 'coalesce(sent_at, failed_at)';
 
-const outboxTask: Task = {
-  table: 'outbox',
-  days: 'MAIL_RETENTION_DAYS',
-  // Mails that were sent or have failed, with their links; links to bookings stay valid.
-  statement: `with old as (select provider_id, id from outbox where ${old(endedAt)} order by id limit $2),
+// Mails that were sent or have failed, with their links; links to bookings stay valid.
+const outboxTask = defineTask(
+  'outbox',
+  'MAIL_RETENTION_DAYS',
+  `with old as (select provider_id, id from outbox where ${old(endedAt)} order by id limit :limit),
     links as (delete from tokens where (provider_id, mail_id) in (select provider_id, id from old)
       and ${old('created_at')}),
     booking_links as (update booking_links set mail_id = null
       where (provider_id, mail_id) in (select provider_id, id from old))
     delete from outbox where (provider_id, id) in (select provider_id, id from old) and ${old(endedAt)}`,
-};
+);
 
 /** Mails from the outbox, and the messages of webhooks from the change feed. */
 export const delivery = definePlugin({

@@ -1,4 +1,4 @@
-import { deleteWhere, old } from '../../database/housekeeping.ts';
+import { defineTask, deleteWhere, old } from '../../database/housekeeping.ts';
 import { definePlugin } from '../../interfaces/plugin/define-plugin.ts';
 import { operationsSettings } from './settings.ts';
 
@@ -11,13 +11,7 @@ export const operations = definePlugin({
     { names: ['status'], load: async () => (await import('./status.ts')).statusCommand },
     { names: ['usage'], load: async () => (await import('./usage/commands.ts')).usageCommand },
   ],
-  housekeeping: [
-    {
-      table: 'provider_usage',
-      days: 400,
-      statement: deleteWhere('provider_usage', 'provider_id, hour', old('hour')),
-    },
-  ],
+  housekeeping: [defineTask('provider_usage', 400, deleteWhere('provider_usage', 'provider_id, hour', old('hour')))],
   async watched() {
     const { standbyCheck, standbyMetrics } = await import('./standby.ts');
     return { checks: [standbyCheck], metrics: [standbyMetrics] };

@@ -1,16 +1,9 @@
-import { deleteWhere, type Task } from '../../database/housekeeping.ts';
+import { defineTask, deleteWhere } from '../../database/housekeeping.ts';
 import { definePlugin } from '../../interfaces/plugin/define-plugin.ts';
 import { pagesSettings } from './settings.ts';
 
-const postsTask: Task = {
-  table: 'catalog_posts',
-  days: 0,
-  statement: deleteWhere(
-    'catalog_posts',
-    'provider_id, key_hash',
-    `created_at < now() - interval '24 hours' - $1 * interval '1 day'`,
-  ),
-};
+const isOld = `created_at < now() - interval '24 hours' - :days * interval '1 day'`;
+const postsTask = defineTask('catalog_posts', 0, deleteWhere('catalog_posts', 'provider_id, key_hash', isOld));
 
 /** The course users' own pages, and the public catalog of each school that has switched it on. */
 export const pages = definePlugin({

@@ -1,4 +1,4 @@
-import { deleteWhere, old } from '../../database/housekeeping.ts';
+import { defineTask, deleteWhere, old } from '../../database/housekeeping.ts';
 import { definePlugin } from '../../interfaces/plugin/define-plugin.ts';
 import { transferSettings } from './settings.ts';
 
@@ -8,12 +8,8 @@ export const transfer = definePlugin({
   settings: transferSettings,
   commands: [{ names: ['import', 'export'], load: async () => (await import('./commands.ts')).importExportCommands }],
   housekeeping: [
-    {
-      table: 'staged_lines',
-      days: 7,
-      // Of imports that did not end; each import deletes its own.
-      statement: deleteWhere('staged_lines', 'provider_id, line, part', old('staged_at')),
-    },
+    // Of imports that did not end; each import deletes its own.
+    defineTask('staged_lines', 7, deleteWhere('staged_lines', 'provider_id, line, part', old('staged_at'))),
   ],
   loadFirstData: async (context) => (await import('./demo/load.ts')).loadDemoAtStart(context),
   exportProvider: async (...of) => (await import('./commands.ts')).exportFile(...of),
