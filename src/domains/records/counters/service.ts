@@ -1,7 +1,7 @@
 import { hasAnyId } from '../../../database/tables/columns.ts';
 import { and, sql, type SQL } from 'drizzle-orm';
 import { allAreas } from '../../../database/areas.ts';
-import type { Database, Reader, Tx } from '../../../database/client.ts';
+import type { Database, Reader, Write } from '../../../database/client.ts';
 import type { Key } from '../../../lists/loaders.ts';
 import { grouped } from '../../../lists/relations.ts';
 import { allOf, tenantWhere } from '../../../lists/tenant-scope.ts';
@@ -106,18 +106,18 @@ const recount = (db: Reader, check: Check, condition: SQL, limit: number) =>
 
 /** Recounts under the provider's lock, since counters may have changed, and stores differences. */
 const repair = (database: Database, check: Check, providerId: number, ids: number[]) =>
-  database.write([providerId], allAreas, async ({ tx, now }) => {
+  database.write([providerId], allAreas, async (w) => {
     const { table } = check;
     const condition = tenantWhere({ providerId }, table, hasAnyId(table.id, ids));
-    const recounted = await recount(tx, check, condition, ids.length);
+    const recounted = await recount(w.tx, check, condition, ids.length);
     const different = recounted.filter((item) => toDifferences(check, item).length > 0);
     if (different.length > 0 && check.isReportOnly) throw new Error('shares of credits are reported, not repaired');
-    if (different.length === 0) tx.rollBack();
-    else await storeCounts(tx, now, check, different);
+    if (different.length === 0) w.tx.rollBack();
+    else await storeCounts(w, check, different);
   });
 
 /** Also sets `updated_at`, since clients see the counters. */
-function storeCounts(tx: Tx, now: string, { table }: Check, items: CountedItem[]) {
+function storeCounts({ tx, now }: Write, { table }: Check, items: CountedItem[]) {
   const rows = items.map(({ providerId, id, counted }) => ({ provider_id: providerId, id, ...counted }));
   const assignments = Object.keys(items[0]!.counted).map(
     (name) => sql`${sql.identifier(name)} = counted.${sql.identifier(name)}`,

@@ -1,6 +1,6 @@
 import { getTableColumns, sql, type SQL } from 'drizzle-orm';
 import { byName } from '../../../core/schema/types.ts';
-import type { Tx } from '../../../database/client.ts';
+import type { Write } from '../../../database/client.ts';
 import { caseFoldedSql, columnName, foldedSql } from '../../../database/tables/columns.ts';
 import { customers } from '../../../database/tables/customers.ts';
 import { bookings, orders } from '../../../database/tables/orders.ts';
@@ -20,7 +20,7 @@ const addressesOf = (user: User) =>
 const isAmong = 'id = any(:ids::bigint[])';
 
 /** Copies the name and the address of the person, who goes, to the invoices without a booker. */
-export function keepPayer(tx: Tx, now: string, user: User, ids: number[]) {
+export function keepPayer({ tx, now }: Write, user: User, ids: number[]) {
   const [address = []] = addressesOf(user);
   const copied = address.map((line, n) => {
     const value = `case when concat(${invoiceColumns.join(', ')}) = '' then :line::text else ${invoiceColumns[n]!} end`;
@@ -36,7 +36,7 @@ export function keepPayer(tx: Tx, now: string, user: User, ids: number[]) {
 }
 
 /** Clears the booker. The address is that of the company which pays. */
-export function clearBooker(tx: Tx, now: string, user: User, ids: number[]) {
+export function clearBooker({ tx, now }: Write, user: User, ids: number[]) {
   const isOwn = `${caseFoldedSql('invoice_email')} = ${caseFoldedSql(':email::text')}`;
   const invoiceEmail = bind(`case when ${isOwn} then null else invoice_email end`, user);
   return tx.updateChanged(
@@ -48,7 +48,7 @@ export function clearBooker(tx: Tx, now: string, user: User, ids: number[]) {
 }
 
 /** Clears the names, phones and addresses of the person in texts of orders of which another person pays next. */
-export async function clearShared(tx: Tx, now: string, user: User, ids: number[]) {
+export async function clearShared({ tx, now }: Write, user: User, ids: number[]) {
   const { email, phone, homePhone, workPhone, invoicePhone } = user;
   const values = {
     texts: [toName(user), email, phone, homePhone, workPhone, invoicePhone],
@@ -82,7 +82,7 @@ const ofInvoice = /^(title|orgnr|customerReference|invoice)/;
 const notOfInvoice = personalKeys(customers).filter((key) => !ofInvoice.test(key));
 
 /** Keeps the buyers of orders, and private customers without what no invoice shows, until their day. */
-export async function keepBuyers(tx: Tx, now: string, user: User, bought: Purchases, timezone: string) {
+export async function keepBuyers({ tx, now }: Write, user: User, bought: Purchases, timezone: string) {
   const toEnd = (kept: Purchase[]) => {
     const days = JSON.stringify(Object.fromEntries(kept.map(({ id, until }) => [id, until])));
     return bind('(:days::jsonb ->> id::text)::timestamp at time zone :timezone', { days, timezone });

@@ -2,7 +2,7 @@ import type { Static } from '@sinclair/typebox';
 import { eq } from 'drizzle-orm';
 import { Problem } from '../../../core/errors.ts';
 import type { Areas } from '../../../database/areas.ts';
-import type { Database, Tx } from '../../../database/client.ts';
+import type { Database, Tx, Write } from '../../../database/client.ts';
 import { writeInBatches, type Ctx } from '../../../database/context.ts';
 import { auditedJob, runEach } from '../../../database/periodic.ts';
 import type { UnlockedStore } from '../../../database/reader.ts';
@@ -35,13 +35,14 @@ export async function eraseCourseUser(ctx: Ctx, userId: number, { dry_run = fals
     tenantWhere(ctx, participants, eq(participants.userId, userId)),
   );
   const answers = dry_run ? undefined : await findAnswersOfUser(ctx, userId);
-  return writeInBatches(ctx, areas, async ({ tx, now }): Promise<Static<typeof Erasure> | undefined> => {
+  return writeInBatches(ctx, areas, async (w): Promise<Static<typeof Erasure> | undefined> => {
+    const { tx } = w;
     const user = await findUser(tx, ctx, userId, true);
     if (!user) throw Problem.notFound('Course user');
     if (places > maxErased) throw Problem.coded('too_many_items', 'An erasure covers at most 50,000 participants');
     const stored: Record<string, unknown> = user;
     const isErased = user.erasedAt !== null && ofUser.every((key) => stored[key] === null);
-    if (!dry_run && !isErased && (await clearSomePlaces(tx, now, user)) === sliceSize) return undefined;
+    if (!dry_run && !isErased && (await clearSomePlaces(w, user)) === sliceSize) return undefined;
     const purchases = await findPurchases(tx, user, ctx.settings);
     const { person } = purchases;
     const counts = {
@@ -54,7 +55,7 @@ export async function eraseCourseUser(ctx: Ctx, userId: number, { dry_run = fals
     const result = { id: userId, dry_run, ...counts, kept: kept.slice(0, maxKept), kept_total: kept.length };
     if (dry_run && !isErased) return tx.rollBack(result);
 
-    const { others, names, ...changed } = await eraseItems(tx, now, user, purchases, ctx.settings, answers);
+    const { others, names, ...changed } = await eraseItems(w, user, purchases, ctx.settings, answers);
     // Of an erased person only what has been added since counts.
     const repeated = { ...result, ...(isErased && changed) };
     const { mails, interests, sessions, links, webhook_attempts, import_refs } = repeated;
@@ -62,7 +63,7 @@ export async function eraseCourseUser(ctx: Ctx, userId: number, { dry_run = fals
       repeated.participants + repeated.orders + repeated.customers + others + mails + interests + import_refs;
     const isUnchanged = isErased && numItems + sessions + links + webhook_attempts === 0;
     if (dry_run || isUnchanged) return tx.rollBack(repeated);
-    if (!isErased || numItems > 0) await record(tx, now, user, names);
+    if (!isErased || numItems > 0) await record(w, user, names);
     return repeated;
   });
 }
@@ -71,7 +72,7 @@ export async function eraseCourseUser(ctx: Ctx, userId: number, { dry_run = fals
 const ofUser = personalKeys(courseUsers).filter((key) => key !== 'username');
 
 /** Clears up to a slice of the person's participants, and returns their number. */
-function clearSomePlaces(tx: Tx, now: string, user: User) {
+function clearSomePlaces({ tx, now }: Write, user: User) {
   const columns = markedColumns(participants, 'personal').join(', ');
   const isInSlice = bind(
     `id = any(array(select id from participants where provider_id = :providerId and user_id = :id
@@ -136,14 +137,8 @@ function toSearched({ providerId, userId, orders }: Person, user?: User) {
 }
 
 /** Deletes and clears the person's data; returns the numbers of changed rows and the names of deleted mails. */
-async function eraseItems(
-  tx: Tx,
-  now: string,
-  user: User,
-  purchases: Purchases,
-  { timezone }: Retention,
-  answers?: Answers,
-) {
+async function eraseItems(w: Write, user: User, purchases: Purchases, { timezone }: Retention, answers?: Answers) {
+  const { tx } = w;
   const { person } = purchases;
   const names = await findMailNames(tx, { providerId: person.providerId, ids: person.mails });
   await deleteRows(tx, person, 'erase');
@@ -158,13 +153,13 @@ async function eraseItems(
     unneeded: { orders: toIds(unneeded), customers: toIds(selectErasable(purchases.customers)) },
     private: { orders: toIds(unneeded.filter(({ isOfCompany }) => !isOfCompany)) },
   };
-  const cleared = await clearRows(tx, now, ({ of }) => ({ ...person, ...(of && chosen[of]) }));
+  const cleared = await clearRows(w, ({ of }) => ({ ...person, ...(of && chosen[of]) }));
   const { participants = 0, customers = 0, orders: ofPerson = 0, ...others } = cleared;
-  const ofCompany = await clearBooker(tx, now, user, toIds(unneeded.filter(({ isOfCompany }) => isOfCompany)));
-  const shared = await clearShared(tx, now, user, toIds(select(({ isShared }) => isShared)));
+  const ofCompany = await clearBooker(w, user, toIds(unneeded.filter(({ isOfCompany }) => isOfCompany)));
+  const shared = await clearShared(w, user, toIds(select(({ isShared }) => isShared)));
   const keptAndPaid = select(({ isKept, isPayer }) => isKept === true && isPayer);
-  const kept = await keepPayer(tx, now, user, toIds(keptAndPaid));
-  const buyers = await keepBuyers(tx, now, user, purchases, timezone);
+  const kept = await keepPayer(w, user, toIds(keptAndPaid));
+  const buyers = await keepBuyers(w, user, purchases, timezone);
   return {
     ...{ participants, customers, orders: ofPerson + ofCompany + shared },
     others: Object.values(others).reduce((sum, one) => sum + one, kept + buyers),
@@ -173,7 +168,7 @@ async function eraseItems(
 }
 
 /** Remembers the erasure of a course user, with those that were merged into the person. */
-async function record(tx: Tx, now: string, { providerId, id: userId, createdAt }: User, mails: string[]) {
+async function record({ tx, now }: Write, { providerId, id: userId, createdAt }: User, mails: string[]) {
   await tx
     .update(courseUsers)
     .set({ erasedAt: now, updatedAt: now })
@@ -202,7 +197,8 @@ async function eraseSomeExpired(database: Pick<Database, 'unlocked' | 'write'>, 
   if (due === undefined || due.orders.length + due.customers.length === 0) return false;
   const buyers: Person = { ...due, providerId, userId: 0, mails: [], isShared: false };
   const answers = await findAnswers.one(database.unlocked, toSearched(buyers));
-  return database.write([providerId], areas, async ({ tx, now }) => {
+  return database.write([providerId], areas, async (w) => {
+    const { tx, now } = w;
     const select = async (table: typeof orders | typeof customers, ids: number[]) =>
       toIds(
         await tx
@@ -215,7 +211,7 @@ async function eraseSomeExpired(database: Pick<Database, 'unlocked' | 'write'>, 
       orders: await select(orders, due.orders),
       customers: await select(customers, due.customers),
     };
-    await clearRows(tx, now, ({ of }) => (of === 'unneeded' || of === 'private' ? cleared : undefined));
+    await clearRows(w, ({ of }) => (of === 'unneeded' || of === 'private' ? cleared : undefined));
     await emptyAnswers(tx, { ...toSearched(cleared), ...answers, since: due.since });
     return cleared.orders.length + cleared.customers.length > 0 || tx.rollBack(false);
   });
@@ -234,12 +230,13 @@ export async function eraseAgain(
   const list = listed.map((one) => ({ user: null, orders_kept: null, ...one }));
   const persons = await findListed(on, { list });
   for (const { providerId, userId } of persons)
-    await to.write([providerId], areas, async ({ tx, now }) => {
+    await to.write([providerId], areas, async (w) => {
+      const { tx } = w;
       const user = await findUser(tx, { providerId }, userId);
       if (!user) return;
       tx.auditItem(userId);
-      const { names } = await eraseItems(tx, now, user, await findPurchases(tx, user, retention), retention);
-      await record(tx, now, user, names);
+      const { names } = await eraseItems(w, user, await findPurchases(tx, user, retention), retention);
+      await record(w, user, names);
     });
   await rememberListed(on, { list });
   return persons.length;

@@ -6,7 +6,7 @@ import { notLeftSql } from '../../../core/reference/statuses.ts';
 import { isFields } from '../../../core/schema/coercion.ts';
 import { byName } from '../../../core/schema/types.ts';
 import type { Areas } from '../../../database/areas.ts';
-import type { Reader, Tx } from '../../../database/client.ts';
+import type { Reader, Tx, Write } from '../../../database/client.ts';
 import { writeInBatches, type Ctx, type WriteCtx } from '../../../database/context.ts';
 import { campaignCustomers } from '../../../database/tables/campaigns.ts';
 import { courses } from '../../../database/tables/courses.ts';
@@ -54,9 +54,9 @@ type Kind<Counts> = {
   /** Members of a dry run alone. */
   preview?(tx: Tx, ids: Ids): Promise<object>;
   /** Moves up to `limit` items, and returns their number. */
-  moveSome(tx: Tx, ids: Ids, now: string, limit: number): Promise<number>;
+  moveSome(w: WriteCtx, ids: Ids, limit: number): Promise<number>;
   /** Moves the items that are not counted. */
-  finish?(tx: Tx, ids: Ids, now: string): Promise<void>;
+  finish?(w: Write, ids: Ids): Promise<void>;
   read(ctx: Ctx, id: number): Promise<object>;
 };
 
@@ -99,9 +99,9 @@ async function merge<Counts extends Record<string, number>>(
     if (dry_run) return tx.rollBack({ ...result, ...(await kind.preview?.(tx, ids)) });
 
     tx.auditItem(into);
-    if ((await kind.moveSome(tx, ids, now, sliceSize)) === sliceSize) return undefined;
+    if ((await kind.moveSome(w, ids, sliceSize)) === sliceSize) return undefined;
     if ((await replaceInAnswers(kind, w, ids, keys)) === sliceSize) return undefined;
-    await kind.finish?.(tx, ids, now);
+    await kind.finish?.(w, ids);
     // An import that continues finds the one that stays.
     const isRef = tenantWhere(ctx, importRefs, eq(importRefs.kind, kind.importKind), eq(importRefs.itemId, id));
     await tx.update(importRefs).set({ itemId: into }).where(isRef);
@@ -148,7 +148,7 @@ const isOf = ([table, key]: Column, { providerId, id }: Ids) =>
   tenantWhere({ providerId }, table, eq(getTableColumns(table)[key]!, id));
 
 /** Moves up to `limit` rows. An array, not a join: without statistics that could read the whole table. */
-async function moveSlice(tx: Tx, moved: Column<TenantTable>, ids: Ids, now: string, limit: number) {
+async function moveSlice({ tx, now }: Write, moved: Column<TenantTable>, ids: Ids, limit: number) {
   const [table, key] = moved;
   const some = tx.select({ id: table.id }).from(table).where(isOf(moved, ids)).orderBy(table.id).limit(limit);
   const isSome = tenantWhere(ids, table, sql`${table.id} = any(array(${some}))`);
@@ -194,21 +194,22 @@ export const mergeCourseUser = (ctx: Ctx, id: number, body: MergeBody): Promise<
       ...{ table: courseUsers, condition: not(courseUsers.isPlaceholder) },
       isErased: sql`${courseUsers.erasedAt} is not null`,
       ...{ count: countOfUser, counted: ['participants'], preview: findSharedDates },
-      async moveSome(tx, ids, now, limit) {
-        const moved = await moveSlice(tx, [participants, register.participants.merge[0]!], ids, now, limit);
+      async moveSome(w, ids, limit) {
+        const moved = await moveSlice(w, [participants, register.participants.merge[0]!], ids, limit);
         const places = moved.map((participant) => participant.id);
         // Mails move with the participant, so that none offers a moved one to the merged person.
-        await moveRows(tx, now, ids, [register.mails], bind('participant_id = any(:places::bigint[])', { places }));
-        await replaceOfferLinks({ ...ctx, tx, now }, body.into, places);
+        await moveRows(w, ids, [register.mails], bind('participant_id = any(:places::bigint[])', { places }));
+        await replaceOfferLinks(w, body.into, places);
         return moved.length;
       },
-      async finish(tx, ids, now) {
+      async finish(w, ids) {
+        const { tx } = w;
         const { providerId, into: intoId } = ids;
         // Links before mails, whose keys they have.
         await deleteRows(tx, toPerson(ids), 'merge');
         const isInvitation = `user_id = :id and purpose = 'account_created' and sent_at is null`;
         await tx.delete(outbox).where(tenantWhere(ids, outbox, bind(isInvitation, ids)));
-        await moveRows(tx, now, ids);
+        await moveRows(w, ids);
         await moveInterests(tx, ids);
         // For an erasure of the one that stays, in backups that still have the merged one.
         await tx
@@ -250,11 +251,11 @@ export const mergeCustomer = (ctx: Ctx, id: number, body: MergeBody): Promise<St
       notFound: () => Problem.notFound('Customer'),
       ...{ resource: 'customer', importKind: 'customer', areas: ['people', 'catalog', 'money'] },
       ...{ table: customers, isErased: sql`false`, count: countOfCustomer, counted },
-      async moveSome(tx, ids, now, limit) {
+      async moveSome(w, ids, limit) {
+        const { tx, now } = w;
         await moveParent(tx, { ...ids, now });
         let moved = 0;
-        for (const one of Object.values(ofCustomer))
-          moved += (await moveSlice(tx, one, ids, now, limit - moved)).length;
+        for (const one of Object.values(ofCustomer)) moved += (await moveSlice(w, one, ids, limit - moved)).length;
         return moved + (await moveSomeCampaigns(tx, { ...ids, now, limit: limit - moved })).length;
       },
       read: (reader, into) => getCustomer(reader, into, {}),

@@ -1,7 +1,7 @@
 import { eq, getTableColumns, sql, type SQL } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import { itemAt } from '../../../core/errors.ts';
-import type { Reader, Tx } from '../../../database/client.ts';
+import type { Reader, Tx, Write } from '../../../database/client.ts';
 import { events } from '../../../database/tables/events.ts';
 import { bind, erasedValues, rowsOf, type Entry, type Person } from '../../../lists/personal-data.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
@@ -24,7 +24,7 @@ export async function deleteRows(tx: Tx, person: Person, act: 'erase' | 'merge')
 }
 
 /** Clears the personal columns of the rows of whom `choose` names for an entry. Returns the numbers of changed rows. */
-export async function clearRows(tx: Tx, now: string, choose: (entry: Entry) => Person | undefined) {
+export async function clearRows({ tx, now }: Write, choose: (entry: Entry) => Person | undefined) {
   const changed: Record<string, number> = {};
   for (const [name, entry] of Object.entries<Entry>(register)) {
     const person = typeof entry.erase === 'object' ? choose(entry) : undefined;
@@ -36,7 +36,7 @@ export async function clearRows(tx: Tx, now: string, choose: (entry: Entry) => P
 
 type Ids = { providerId: number; id: number; into: number };
 /** Moves the rows of a course user, those of an entry that `isAbout` names or all, to the one that stays. */
-export async function moveRows(tx: Tx, now: string, ids: Ids, moved: Entry[] = entries, isAbout?: SQL) {
+export async function moveRows({ tx, now }: Write, ids: Ids, moved: Entry[] = entries, isAbout?: SQL) {
   for (const { table, merge } of moved)
     for (const key of Array.isArray(merge) ? merge : []) {
       const isOwn = eq(getTableColumns<typeof table>(table)[key] as PgColumn, ids.id);
