@@ -92,13 +92,6 @@ export const storedFields = (properties: Record<string, TSchema>): Record<string
     }),
   );
 
-/** The fields with these last, in this order: files have their columns in the order of the fields. */
-export const withLast = (fields: Record<string, Field>, names: string[]): Record<string, Field> =>
-  Object.fromEntries([
-    ...Object.entries(fields).filter(([name]) => !names.includes(name)),
-    ...names.map((name) => [name, fields[name]!] as const),
-  ]);
-
 /** A reference to a record type, optional unless `schema` requires it. */
 export const refersTo = (to: string, column: PgColumn, schema: TSchema = Type.Optional(Ref)): Field => ({
   column,
