@@ -9,7 +9,7 @@ import {
 } from '@sinclair/typebox';
 import { getTableColumns } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
-import { byName, keysOf, t, type Declare } from '../core/schema/types.ts';
+import { AmountText, byName, Day, keysOf, PercentageText, t, type Declare } from '../core/schema/types.ts';
 import { formatTimestamp } from '../core/timestamps.ts';
 import type { Ctx } from '../database/context.ts';
 
@@ -51,8 +51,8 @@ type Options<Row, Relations, S extends TSchema> = {
   shown?: S;
   read?: Read<Row, Relations, Static<S>>;
   to?: string;
-  /** The schema in import files, by default that of bodies. */
-  imported?: TSchema;
+  /** The schema in import files, by default that of bodies; true is that of the column. */
+  imported?: TSchema | true;
 };
 
 /** A column that answers show, and bodies with an input take. */
@@ -71,8 +71,9 @@ type ShownKind<Row, Relations> = ByInput<true> & {
 };
 
 function shownTo<Row, Relations>(access: Declare) {
-  const field = (column: PgColumn, input?: TSchema, options: Partial<Field> = {}): Field => {
-    const { shown = toSchema(column), read = toRead(column), to, imported = input } = options;
+  const field = (column: PgColumn, input?: TSchema, options: Partial<Options<never, never, TSchema>> = {}): Field => {
+    const { shown = toSchema(column), read = toRead(column), to, imported: given = input } = options;
+    const imported = given === true ? toImported(column) : given;
     return { column, to, input, imported, shown: access(shown), read };
   };
   const value = (shown: TSchema, read?: Field['read'], input?: TSchema): Field => ({
@@ -118,7 +119,7 @@ const written = Object.assign(writtenField, byInput(writtenField) as ByInput<fal
 });
 
 /** A column that import files alone have. */
-const imported = (column: PgColumn, schema: TSchema): Field<undefined, undefined> => ({
+const imported = (column: PgColumn, schema = toImported(column)): Field<undefined, undefined> => ({
   column,
   input: undefined,
   imported: schema,
@@ -189,6 +190,23 @@ function toSchema(column: PgColumn): TSchema {
   const byType = { boolean: Type.Boolean(), number: Type.Integer(), string: Type.String() };
   const schema = isMoment(column) ? t.DateTime : byType[column.dataType as keyof typeof byType];
   return column.notNull ? schema : t.Nullable(schema);
+}
+
+/** The schema of a column in import files, by its type unless that is `given`; required if the column is. */
+export function toImported(column: PgColumn, given?: TSchema): TSchema {
+  const isRequired = column.notNull && !column.hasDefault;
+  const byType: Record<string, TSchema> = {
+    boolean: Type.Boolean(),
+    date: Day,
+    jsonb: t.CustomProperties,
+    'numeric(12, 2)': AmountText,
+    'numeric(5, 2)': PercentageText,
+    text: isRequired ? t.Title() : t.Line(),
+    'timestamp(6) with time zone': t.StoredMoment(),
+  };
+  const schema = given ?? byType[column.getSQLType()];
+  if (schema === undefined) throw new Error(`A field of the type ${column.getSQLType()} needs a schema`);
+  return isRequired ? schema : Type.Optional(schema);
 }
 
 /** The key of the column in rows, or a function of a row. */

@@ -211,6 +211,10 @@ export const TimeOfDay = Type.String({ pattern: '^([01]\\d|2[0-3]):[0-5]\\d(:[0-
 /** A moment in the time zone of the course date. */
 export const LocalTime = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}[ T]\\d{2}:\\d{2}(:\\d{2})?$' });
 
+/** Decimals of import files: floating point cannot represent every amount. */
+export const AmountText = Type.String({ pattern: '^\\d{1,10}(\\.\\d{1,2})?$' });
+export const PercentageText = Type.String({ pattern: '^(100(\\.0{1,2})?|\\d{1,2}(\\.\\d{1,2})?)$' });
+
 /** Response format: ISO 8601 with a numeric offset, in the service's time zone. */
 const DateTime = Type.String({ format: 'date-time' });
 

@@ -1,9 +1,17 @@
 import type { TSchema } from '@sinclair/typebox';
-import { findCoercion, findProperties, LocalTime, TimeOfDay, type CoercionKind } from '../../core/schema/types.ts';
+import {
+  AmountText,
+  findCoercion,
+  findProperties,
+  LocalTime,
+  PercentageText,
+  TimeOfDay,
+  type CoercionKind,
+} from '../../core/schema/types.ts';
 import { addressPattern } from '../../core/text.ts';
 import { PasswordHash } from '../../domains/school/auth/schema.ts';
 import { colorPattern } from '../../domains/school/catalog-settings/body-schema.ts';
-import { Amount, CreditedAmount, Percentage, SignedAmount, Slug } from './record-types/table-fields.ts';
+import { CreditedAmount, SignedAmount, Slug } from './record-types/table-fields.ts';
 
 /** Expected values of fields that are well-formed but violate a rule between fields. */
 const rules: Record<string, string> = {
@@ -46,10 +54,10 @@ const patterns: Record<string, string> = {
   [addressPattern]: 'an e-mail address',
   [TimeOfDay.pattern!]: coercedFormats['time-of-day']!,
   [LocalTime.pattern!]: coercedFormats['local-time']!,
-  [Amount.pattern!]: 'an amount such as 100.50',
+  [AmountText.pattern!]: 'an amount such as 100.50',
   [SignedAmount.pattern!]: 'an amount such as 100.50, or of a credit -100.50',
   [CreditedAmount.pattern!]: 'an amount of at most 0 such as -100.50',
-  [Percentage.pattern!]: 'a percentage such as 25.00, at most 100',
+  [PercentageText.pattern!]: 'a percentage such as 25.00, at most 100',
   [Slug.pattern!]: 'lower-case letters, digits and hyphens such as first-aid',
   [colorPattern]: 'a colour such as #0b5a8a',
   [PasswordHash.pattern!]: 'an argon2id hash',

@@ -84,7 +84,7 @@ const fields = define(
     teaching_language: written(c.teachingLanguageId, Optional(language)),
     teaching_language_id: open(c.teachingLanguageId),
     place_additional_info: written(c.placeAdditionalInfo, Optional(placeText)),
-    place_is_sought: imported(c.placeIsSought, Optional(Type.Boolean())),
+    place_is_sought: imported(c.placeIsSought),
     internal_note: imported(c.internalNote, Optional(t.Note())),
     status_id: open(c.statusId, t.withDefault(codes.courseDateStatus.Code, 1), { shown: status.id }),
     cancellation_message: imported(c.cancellationMessage, Optional(t.Lines({ maxLength: 1_000 }))),
@@ -99,7 +99,7 @@ const fields = define(
     }),
     deleted_at: closed(c.deletedAt, undefined, {
       shown: t.Nullable(t.DateTime),
-      imported: Optional(t.StoredMoment()),
+      imported: true,
     }),
     seats_status: open.value(SeatsStatus),
     seats: open.value(Seats),

@@ -135,7 +135,7 @@ const fields = define(
         ),
       ),
     ),
-    reference_internal: imported(c.referenceInternal, Optional(t.Line())),
+    reference_internal: imported(c.referenceInternal),
     customer_id: written(
       c.customerId,
       Optional({ ...t.Id, description: 'The customer of a corporate course' }),
@@ -143,7 +143,7 @@ const fields = define(
     ),
     created_at: shared(c.createdAt, undefined, { shown: t.Nullable(t.DateTime) }),
     updated_at: open(c.updatedAt, undefined, { shown: t.Nullable(t.DateTime) }),
-    deleted_at: closed(c.deletedAt, undefined, { imported: Optional(t.StoredMoment()) }),
+    deleted_at: closed(c.deletedAt, undefined, { imported: true }),
     related_items_updated_at: shared(c.relatedItemsUpdatedAt),
   },
   {

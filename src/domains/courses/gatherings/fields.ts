@@ -52,7 +52,7 @@ const fields = define({
     (_, { instructors }) => instructors,
     Optional(t.JsonList(t.Id, { maxItems: 50 })),
   ),
-  deleted_at: imported(c.deletedAt, Optional(t.StoredMoment())),
+  deleted_at: imported(c.deletedAt),
 });
 export const importedGathering = fields.imported;
 

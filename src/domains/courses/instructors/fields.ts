@@ -36,7 +36,7 @@ const fields = define({
   archived_at: closed(c.archivedAt, undefined, {
     shown: t.Nullable(t.PlainDateTime),
     read: (row) => formatPlainTimestamp(row.archivedAt),
-    imported: Optional(t.StoredMoment()),
+    imported: true,
   }),
   created_at: closed.value(t.PlainDateTime, (row) => formatPlainTimestamp(row.createdAt)),
   updated_at: closed.value(t.PlainDateTime, (row) => formatPlainTimestamp(row.updatedAt)),

@@ -1,5 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox';
 import { toDecimal, toMinorUnits } from '../../../core/money.ts';
+import * as codes from '../../../core/schema/codes.ts';
 import { t } from '../../../core/schema/types.ts';
 import { products as c } from '../../../database/tables/courses.ts';
 import { fieldsOf } from '../../../lists/fields.ts';
@@ -10,25 +11,39 @@ export const productColumns = { id, itemNumber, title, titleLabel, price, curren
 export type ProductRow = Pick<OrderProductRow, keyof typeof productColumns>;
 export type OrderProductRow = typeof c.$inferSelect;
 
-const { define, open, shownTo } = fieldsOf<ProductRow>();
+const { define, open, shownTo, imported } = fieldsOf<ProductRow>();
 const openPrice = shownTo(t.member.access({ data: 'financial', partner: true, publishable: true }));
 const sharedNumber = shownTo(t.member.access({ data: 'financial', partner: true }));
 
 const Price = Type.Number({ description: 'Of one item, without VAT' });
 const Vat = Type.Number({ description: 'Percent of VAT that comes on top of the price' });
 
+const fields = define(
+  {
+    id: open(id),
+    item_number: sharedNumber(itemNumber, undefined, { imported: true }),
+    title: open(title, undefined, { imported: true }),
+    title_label: open(titleLabel, undefined, { imported: true }),
+    price: openPrice(price, undefined, { shown: Price, read: (row) => Number(row.price), imported: true }),
+    currency: openPrice(currency, undefined, { imported: t.withDefault(codes.CurrencyCode, 'NOK') }),
+    vat_percentage: openPrice(vatPercentage, undefined, {
+      shown: Vat,
+      read: (row) => Number(row.vatPercentage),
+      imported: true,
+    }),
+    is_main_product: open(isMainProduct, undefined, { imported: true }),
+    account_number: imported(c.accountNumber),
+    cost_unit: imported(c.costUnit),
+    id_external_system: imported(c.externalId),
+    archived_at: imported(c.archivedAt),
+  },
+  { answer: 'vat_percentage' },
+);
+export const importedProduct = fields.imported;
+
 /** A product as embedded in courses and order lines. */
 export type Product = Static<typeof Product>;
-export const [Product, toProduct] = define({
-  id: open(id),
-  item_number: sharedNumber(itemNumber),
-  title: open(title),
-  title_label: open(titleLabel),
-  price: openPrice.value(Price, (row) => Number(row.price)),
-  currency: openPrice(currency),
-  is_main_product: open(isMainProduct),
-  vat_percentage: openPrice.value(Vat, (row) => Number(row.vatPercentage)),
-}).item('Product');
+export const [Product, toProduct] = fields.item('Product');
 
 const { define: defineForOrders, financial } = fieldsOf<OrderProductRow>();
 

@@ -30,51 +30,56 @@ const endsAt = t.StoredEnd({
 const maxUses = t.Count({ minimum: 1, description: 'Orders that may have it; any number unless sent' });
 const discountValue = t.Amount({ description: 'A percentage, 100 at most, or an amount in `currency`' });
 
-const fields = define({
-  id: financial(c.id),
-  title: financial(c.title, t.Title()),
-  type: financial(c.type, t.withDefault(CampaignType, 'Campaign'), { shown: CampaignType }),
-  active: financial(c.isActive, t.withDefault(Type.Boolean(), true)),
-  expired: financial.value(Type.Boolean(), (row) => row.isExpired),
-  running: financial.value(Type.Boolean(), (row) => row.isOpen && !row.isUsedUp),
-  waiting: financial.value(Type.Boolean(), (row) => row.isWaiting),
-  is_archived: financial(c.isArchived),
-  uses_code: financial.value(Type.Boolean(), (row) => row.campaignCode !== null),
-  campaign_code: financial(c.campaignCode, Optional(code)),
-  courses: financial.value(
-    ids,
-    (_, { courses = [] }) => courses,
-    Optional(t.JsonList(t.Id, { description: 'Ids of courses that it is for' })),
-  ),
-  customers: financial.value(
-    ids,
-    (_, { customers = [] }) => customers,
-    Optional(t.JsonList(t.Id, { description: 'Ids of customers that it is for' })),
-  ),
-  tags: financial.value(
-    ids,
-    (_, { tags = [] }) => tags,
-    Optional(t.JsonList(t.Id, { maxItems: 100, description: 'Ids of tags whose courses it is for' })),
-  ),
-  currency: financial(c.currency, t.withDefault(codes.CurrencyCode, 'NOK'), {
-    shown: Type.String(),
-    read: (row) => row.currency.toLowerCase(),
-  }),
-  discount_type: financial(c.discountType, DiscountType, { shown: DiscountType }),
-  discount_value: financial(c.discountValue, discountValue, {
-    shown: Type.Number(),
-    read: (row) => Number(row.discountValue),
-  }),
-  updated_at: financial(c.updatedAt),
-  starts_at: financial(c.startsAt, Optional(startsAt)),
-  ends_at: financial(c.endsAt, Optional(endsAt), {
-    shown: t.Nullable({ ...t.DateTime, description: 'The first moment at which it no longer applies' }),
-  }),
-  max_uses: financial(c.maxUses, Optional(maxUses), {
-    shown: t.Nullable(Type.Integer({ description: 'Orders that may have it' })),
-  }),
-  uses: financial(c.uses, undefined, { shown: Type.Integer({ description: 'Orders that have it' }) }),
-});
+const fields = define(
+  {
+    id: financial(c.id),
+    title: financial(c.title, t.Title(), { imported: true }),
+    type: financial(c.type, t.withDefault(CampaignType, 'Campaign'), { shown: CampaignType }),
+    active: financial(c.isActive, t.withDefault(Type.Boolean(), true)),
+    expired: financial.value(Type.Boolean(), (row) => row.isExpired),
+    running: financial.value(Type.Boolean(), (row) => row.isOpen && !row.isUsedUp),
+    waiting: financial.value(Type.Boolean(), (row) => row.isWaiting),
+    is_archived: financial(c.isArchived, undefined, { imported: true }),
+    uses_code: financial.value(Type.Boolean(), (row) => row.campaignCode !== null),
+    campaign_code: financial(c.campaignCode, Optional(code), { imported: Optional(t.Title({ minLength: 0 })) }),
+    courses: financial.value(
+      ids,
+      (_, { courses = [] }) => courses,
+      Optional(t.JsonList(t.Id, { description: 'Ids of courses that it is for' })),
+    ),
+    customers: financial.value(
+      ids,
+      (_, { customers = [] }) => customers,
+      Optional(t.JsonList(t.Id, { description: 'Ids of customers that it is for' })),
+    ),
+    tags: financial.value(
+      ids,
+      (_, { tags = [] }) => tags,
+      Optional(t.JsonList(t.Id, { maxItems: 100, description: 'Ids of tags whose courses it is for' })),
+    ),
+    starts_at: financial(c.startsAt, Optional(startsAt)),
+    ends_at: financial(c.endsAt, Optional(endsAt), {
+      shown: t.Nullable({ ...t.DateTime, description: 'The first moment at which it no longer applies' }),
+    }),
+    max_uses: financial(c.maxUses, Optional(maxUses), {
+      shown: t.Nullable(Type.Integer({ description: 'Orders that may have it' })),
+    }),
+    currency: financial(c.currency, t.withDefault(codes.CurrencyCode, 'NOK'), {
+      shown: Type.String(),
+      read: (row) => row.currency.toLowerCase(),
+    }),
+    discount_type: financial(c.discountType, DiscountType, { shown: DiscountType }),
+    discount_value: financial(c.discountValue, discountValue, {
+      shown: Type.Number(),
+      read: (row) => Number(row.discountValue),
+      imported: true,
+    }),
+    updated_at: financial(c.updatedAt),
+    uses: financial(c.uses, undefined, { shown: Type.Integer({ description: 'Orders that have it' }) }),
+  },
+  { answer: 'updated_at starts_at ends_at max_uses uses', body: 'starts_at ends_at max_uses' },
+);
+export const importedCampaign = fields.imported;
 
 export const [Campaign, toListedCampaign] = fields.item('Campaign', ['starts_at', 'ends_at', 'max_uses', 'uses']);
 

@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox';
 import * as codes from '../../../core/schema/codes.ts';
-import { t } from '../../../core/schema/types.ts';
+import { AmountText, t } from '../../../core/schema/types.ts';
 import { formatTimestamp } from '../../../core/timestamps.ts';
 import type { Ctx } from '../../../database/context.ts';
 import { vouchers as c } from '../../../database/tables/campaigns.ts';
@@ -8,7 +8,7 @@ import { fieldsOf } from '../../../lists/fields.ts';
 
 export type VoucherRow = typeof c.$inferSelect & { isExpired: boolean };
 
-const { define, financial } = fieldsOf<VoucherRow>();
+const { define, financial, imported } = fieldsOf<VoucherRow>();
 const expiresAt = t.StoredEnd({
   description: 'The first moment at which it no longer pays; a day without a time is its end',
 });
@@ -16,25 +16,32 @@ const expiresAt = t.StoredEnd({
 const fields = define(
   {
     id: financial(c.id),
+    code: financial(c.code, t.Title({ description: 'Unique, without regard to case' })),
     currency: financial(c.currency, t.withDefault(codes.CurrencyCode, 'NOK'), {
       read: (row) => row.currency.toLowerCase(),
     }),
-    code: financial(c.code, t.Title({ description: 'Unique, without regard to case' })),
+    amount: financial(c.amount, t.Amount({ minimum: 0.01, description: 'What it is worth' }), {
+      shown: Type.String({ description: 'What it was worth', examples: ['500.00'] }),
+      imported: true,
+    }),
     balance: financial(c.balance, undefined, {
       shown: Type.String({ description: 'What is left of it', examples: ['120.50'] }),
+      imported: Type.Optional(AmountText),
     }),
     is_expired: financial.value(Type.Boolean(), (row) => row.isExpired),
     is_deleted: financial.value(Type.Boolean(), (row) => row.deletedAt !== null),
     expires_at: financial(c.expiresAt, Type.Optional(expiresAt)),
-    archived_at: financial(c.archivedAt),
+    archived_at: financial(c.archivedAt, undefined, { imported: true }),
+    deleted_at: imported(c.deletedAt),
     created_at: financial(c.createdAt),
-    amount: financial(c.amount, t.Amount({ minimum: 0.01, description: 'What it is worth' }), {
-      shown: Type.String({ description: 'What it was worth', examples: ['500.00'] }),
-    }),
     updated_at: financial(c.updatedAt),
   },
-  { body: 'code amount expires_at currency' },
+  {
+    answer: 'code balance is_expired is_deleted expires_at archived_at created_at amount updated_at',
+    body: 'expires_at currency',
+  },
 );
+export const importedVoucher = fields.imported;
 
 /** GET /v2/vouchers. */
 export const [ListedVoucher, toListedVoucher] = fields.item('ListedVoucher');

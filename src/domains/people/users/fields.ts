@@ -37,7 +37,7 @@ const fields = define({
   position: personal.longLine(c.position, 'Position in the company'),
   department: personal.line(c.department, 'Department of the company'),
   legaldepartment: personal.line(c.legaldepartment, 'Department as registered'),
-  date_of_birth: personal(c.dateOfBirth, Optional(BirthDate), { shown: t.Nullable(Day), imported: Optional(Day) }),
+  date_of_birth: personal(c.dateOfBirth, Optional(BirthDate), { shown: t.Nullable(Day), imported: true }),
   customer_id: written(
     c.customerId,
     Optional({ ...t.Id, description: 'Id of the customer that employs the person' }),
@@ -89,9 +89,9 @@ const fields = define({
     c.informationGatheredAt,
     Optional(t.StoredMoment({ description: 'When the person was informed that the data is held' })),
   ),
-  erased_at: imported(c.erasedAt, Optional(t.StoredMoment())),
+  erased_at: imported(c.erasedAt),
   password_hash: imported(c.passwordHash, Optional(PasswordHash)),
-  is_placeholder: imported(c.isPlaceholder, Optional(Type.Boolean())),
+  is_placeholder: imported(c.isPlaceholder),
 });
 export const importedCourseUser = fields.imported;
 

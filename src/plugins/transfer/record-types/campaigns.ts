@@ -1,7 +1,5 @@
-import { Type } from '@sinclair/typebox';
 import { toDecimal, toMinorUnits } from '../../../core/money.ts';
 import { Problem } from '../../../core/errors.ts';
-import { Count, Line, OneOf, coercionKind, StoredEnd, UpperCode } from '../../../core/schema/types.ts';
 import {
   campaignCourses,
   campaignCustomers,
@@ -9,14 +7,9 @@ import {
   campaignTags,
   vouchers,
 } from '../../../database/tables/campaigns.ts';
-import { currencyCodes } from '../../../core/schema/codes.ts';
-import { campaignTypes, discountTypes } from '../../../domains/orders/campaigns/fields.ts';
-import { links, type BulkRecordType } from '../record-type.ts';
-import { tableFields, Amount } from './table-fields.ts';
-
-const { Optional } = Type;
-const Code = { ...Line(), [coercionKind]: 'title' as const };
-const Currency = Optional(UpperCode(currencyCodes, { default: 'NOK' }));
+import { importedCampaign } from '../../../domains/orders/campaigns/fields.ts';
+import { importedVoucher } from '../../../domains/orders/vouchers/fields.ts';
+import { links, storedFields, type BulkRecordType } from '../record-type.ts';
 
 const endsBeforeStart = `
   with own as materialized
@@ -33,16 +26,7 @@ export const campaign: BulkRecordType = {
     among: 't.campaign_code is not null and not t.is_archived',
     applies: ({ campaign_code: code, is_archived: isArchived }) => code !== undefined && isArchived !== true,
   },
-  fields: tableFields(campaigns, {
-    type: { schema: Optional(OneOf(campaignTypes, { default: 'Campaign' })) },
-    isActive: { name: 'active' },
-    campaignCode: { schema: Optional(Code) },
-    endsAt: { schema: Optional(StoredEnd()) },
-    maxUses: { schema: Optional(Count({ minimum: 1 })) },
-    uses: null,
-    currency: { schema: Currency },
-    discountType: { schema: OneOf([...discountTypes.keys()]) },
-  }),
+  fields: storedFields(importedCampaign),
   parts: {
     courses: links(campaignCourses.campaignId, campaignCourses.courseId, 'course'),
     customers: links(campaignCustomers.campaignId, campaignCustomers.customerId, 'customer'),
@@ -62,13 +46,7 @@ export const voucher: BulkRecordType = {
     among: 't.deleted_at is null',
     applies: ({ deleted_at: deletedAt }) => deletedAt === undefined,
   },
-  fields: tableFields(vouchers, {
-    code: { schema: { ...Code, minLength: 1 } },
-    currency: { schema: Currency },
-    spentBefore: null,
-    balance: { schema: Optional(Amount) },
-    expiresAt: { schema: Optional(StoredEnd()) },
-  }),
+  fields: storedFields(importedVoucher),
   derived: { spent_before: vouchers.spentBefore },
   complete(fields) {
     fields['balance'] ??= fields['amount'];

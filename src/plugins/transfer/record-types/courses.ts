@@ -7,19 +7,15 @@ import { courses, courseTranslations, products } from '../../../database/tables/
 import { teachingLanguageCodes } from '../../../core/reference/courses.ts';
 import { importedCourse } from '../../../domains/courses/courses/fields.ts';
 import { assignImportedAddresses } from '../../../domains/courses/courses/address-service.ts';
+import { importedProduct } from '../../../domains/courses/products/fields.ts';
 import { validateCrossFields, type CrossFields } from '../../../domains/courses/courses/service.ts';
 import { descriptionMembers } from '../../../domains/courses/courses/schema.ts';
 import { field, links, storedFields, type BulkRecordType, type Fields, type Item } from '../record-type.ts';
-import { tableFields } from './table-fields.ts';
 
 /** A product; a course without any gets a main product with its own price. */
 const product: Item = {
   table: products,
-  fields: tableFields(products, {
-    courseId: null,
-    currency: { schema: importedCourse['price_currency']! },
-    externalId: { name: 'id_external_system' },
-  }),
+  fields: storedFields(importedProduct),
 };
 
 const translation: Item = {

@@ -17,6 +17,7 @@ import { updateCatalogSettings } from '../../../domains/school/catalog-settings/
 import { approvePartner, requestPartner, revokePartner } from '../../../domains/school/schools/partner-service.ts';
 import { SchoolBody } from '../../../domains/school/schools/fields.ts';
 import { updateSchool } from '../../../domains/school/schools/service.ts';
+import { TagBody } from '../../../domains/courses/tags/fields.ts';
 import { resolveTags } from '../../../domains/courses/tags/service.ts';
 import { RefList, storedFields, type Fields, type SingleRecordType } from '../record-type.ts';
 
@@ -71,7 +72,7 @@ export const catalogSettings: SingleRecordType = {
 /** A line finds the tag or label of its title, or creates it. */
 const titleRecordType = (kind: 'tag' | 'label', table: typeof tags | typeof labels): SingleRecordType => ({
   kind,
-  schema: Type.Object({ title: Title() }),
+  schema: Type.Object(TagBody.properties),
   create: (_, ctx, { title }) =>
     ctx.write(['catalog'], async (w) => itemAt(await resolveTags(w, table, [{ title: title as string }]))),
   export: exportRows(`select id::text as ref, title from ${kind}s where provider_id = $1 order by ${kind}s.id`),
