@@ -12,6 +12,7 @@ import type { PgColumn } from 'drizzle-orm/pg-core';
 import { AmountText, byName, Day, keysOf, PercentageText, t, type Declare } from '../core/schema/types.ts';
 import { formatTimestamp } from '../core/timestamps.ts';
 import type { Ctx } from '../database/context.ts';
+import type { InputAlias } from './input-aliases.ts';
 
 type Stored<C extends PgColumn> = C['_']['notNull'] extends true ? C['_']['data'] : C['_']['data'] | null;
 
@@ -24,6 +25,7 @@ type Field<I = TSchema | undefined, S = TSchema | undefined> = {
   imported?: TSchema | undefined;
   shown: S;
   read?: string | ((row: never, relations: never, ctx: Ctx) => unknown) | undefined;
+  reads?: InputAlias[] | undefined;
 };
 type Fields = Record<string, Field>;
 
@@ -51,6 +53,8 @@ type Options<Row, Relations, S extends TSchema> = {
   shown?: S;
   read?: Read<Row, Relations, Static<S>>;
   to?: string;
+  /** Where answers have the input under another name, the preferred first. */
+  reads?: InputAlias[];
   /** The schema in import files, by default that of bodies; true is that of the column. */
   imported?: TSchema | true;
 };
@@ -72,9 +76,9 @@ type ShownKind<Row, Relations> = ByInput<true> & {
 
 function shownTo<Row, Relations>(access: Declare) {
   const field = (column: PgColumn, input?: TSchema, options: Partial<Options<never, never, TSchema>> = {}): Field => {
-    const { shown = toSchema(column), read = toRead(column), to, imported: given = input } = options;
+    const { shown = toSchema(column), read = toRead(column), to, reads, imported: given = input } = options;
     const imported = given === true ? toImported(column) : given;
-    return { column, to, input, imported, shown: access(shown), read };
+    return { column, to, input, imported, shown: access(shown), read, reads };
   };
   const value = (shown: TSchema, read?: Field['read'], input?: TSchema): Field => ({
     input,
@@ -85,8 +89,12 @@ function shownTo<Row, Relations>(access: Declare) {
 }
 
 /** A column of bodies and import files that answers show in another form. */
-function writtenField<I extends TSchema>(column: PgColumn, input: I, to?: string): Field<I, undefined> {
-  return { column, to, input, imported: input, shown: undefined };
+function writtenField<I extends TSchema>(
+  column: PgColumn,
+  input: I,
+  options: Pick<Field, 'to' | 'reads'> = {},
+): Field<I, undefined> {
+  return { ...options, column, input, imported: input, shown: undefined };
 }
 
 /** Inputs that need no value. */
@@ -105,17 +113,23 @@ type ByInput<IsShown> = {
   [K in InputName]: <C extends PgColumn>(
     column: C,
     description?: string,
+    ...reads: InputAlias[]
   ) => Field<ReturnType<(typeof inputs)[K]>, IsShown extends true ? TUnsafe<Stored<C>> : undefined>;
 };
-const byInput = (field: (column: PgColumn, input: TSchema) => Field) =>
+const byInput = (field: (column: PgColumn, input: TSchema, options: { reads: InputAlias[] }) => Field) =>
   byName(
     keysOf(inputs),
-    (name) => (column: PgColumn, description?: string) =>
-      field(column, inputs[name](description === undefined ? {} : { description })),
+    (name) =>
+      (column: PgColumn, description?: string, ...reads: InputAlias[]) =>
+        field(column, inputs[name](description === undefined ? {} : { description }), { reads }),
   );
 const written = Object.assign(writtenField, byInput(writtenField) as ByInput<false>, {
   /** A field of bodies alone that no column holds. */
-  value: <I extends TSchema>(input: I): Field<I, undefined> => ({ input, shown: undefined }),
+  value: <I extends TSchema>(input: I, ...reads: InputAlias[]): Field<I, undefined> => ({
+    input,
+    shown: undefined,
+    reads,
+  }),
 });
 
 /** A column that import files alone have. */
@@ -160,6 +174,9 @@ function define<F extends Fields, Row, Relations>(fields: F, { answer = '', body
   return {
     /** The fields of import files. */
     imported: select(fields, 'imported', ''),
+    inputAliases: Object.fromEntries(
+      Object.entries(fields).flatMap(([name, { reads = [] }]) => (reads.length > 0 ? [[name, reads] as const] : [])),
+    ),
     body: (name: string, options?: ObjectOptions) =>
       t.NamedObject(name, select(fields, 'input', body) as Inputs<F>, options),
     /** Declares an update, with other schemas of some fields; undefined for those that only a create takes. */

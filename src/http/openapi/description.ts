@@ -6,7 +6,7 @@ import type { TSchema } from '@sinclair/typebox';
 import { componentDescription, componentName, findProperties } from '../../core/schema/types.ts';
 import { toBasePath } from '../../core/settings.ts';
 import { ProblemDetails } from '../errors/problem-details.ts';
-import type { InputAliases } from '../parsing/input-aliases.ts';
+import type { InputAliases } from '../../lists/input-aliases.ts';
 import document from './document.json' with { type: 'json' };
 import { documentBody, documentHeaders, documentInput } from './input-schemas.ts';
 import type { Declared } from './operation-types.ts';

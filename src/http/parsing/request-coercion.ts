@@ -5,7 +5,7 @@ import { checkBody } from './bodies.ts';
 import { reportBodyErrors } from './body-errors.ts';
 import { createCoercion } from '../../core/schema/coercion.ts';
 import { findUnknownFields, readOnlyNames, type Unknown, nameIgnored } from './known-fields.ts';
-import { applyInputAliases, type InputAliases } from './input-aliases.ts';
+import { applyInputAliases, type InputAliases } from '../../lists/input-aliases.ts';
 import { ignoresKey, keyHeader } from '../idempotency.ts';
 import { acknowledgeStrict, prefersStrict, refuse, refusesName, sortUnknown } from './strict-handling.ts';
 

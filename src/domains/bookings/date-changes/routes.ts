@@ -2,10 +2,9 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { DryRunQuery, isDryRun } from '../../../core/schema/dry-run.ts';
 import { t } from '../../../core/schema/types.ts';
-import { toIds, toItems, type InputAliases } from '../../../http/parsing/input-aliases.ts';
 import { responses } from '../../../http/responses.ts';
 import { CourseReference } from '../../courses/courses/schema.ts';
-import { CourseDateBody, CourseDateChange } from '../../courses/coursedates/fields.ts';
+import { CourseDateBody, CourseDateChange, inputAliases } from '../../courses/coursedates/fields.ts';
 import { CancellationBody } from './body-schema.ts';
 import { cancelCourseDate } from './cancellation-service.ts';
 import { deleteCourse } from './deletion-service.ts';
@@ -21,24 +20,6 @@ import { CourseDateWritten, Cancellation } from './schema.ts';
 const tags = ['Course dates'];
 const CourseParams = Type.Object({ course_id: t.Id });
 const CourseDateParams = Type.Object({ course_id: t.Id, id: { ...t.Id, description: 'Id of the course date' } });
-
-const withInstructorIds = toItems((item) =>
-  Object.hasOwn(item, 'instructors') ? { ...item, instructors: toIds(item['instructors']) } : item,
-);
-const inputAliases: InputAliases = {
-  teaching_language: ['teaching_language_id', 'teaching_language.id'],
-  status_id: ['status.id'],
-  location_id: ['location.id'],
-  place_id: ['place.id'],
-  place_additional_info: ['place.title_additional_info'],
-  gatherings: [['gatherings', withInstructorIds]],
-  instructors: [['instructors', toIds]],
-  waiting_mode: ['waiting.mode'],
-  offer_hours: ['waiting.offer_hours'],
-  capacity_max: ['seats.allocated_capacity.num'],
-  capacity_overbook: ['seats.allocated_capacity.num_overbooked'],
-  capacity_wait: ['seats.allocated_capacity.num_waiting'],
-};
 
 export const courseDateEditingRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.post('', {

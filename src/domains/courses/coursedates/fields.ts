@@ -4,6 +4,7 @@ import { Day, t, TimeOfDay } from '../../../core/schema/types.ts';
 import { formatTimestamp } from '../../../core/timestamps.ts';
 import { courseDates as c } from '../../../database/tables/coursedates.ts';
 import { fieldsOf } from '../../../lists/fields.ts';
+import { toIds, toItems } from '../../../lists/input-aliases.ts';
 import { GatheringField } from '../gatherings/fields.ts';
 import { SeatsStatus, WaitingMode } from '../seats/schema.ts';
 import type { CourseDateRow } from './schema.ts';
@@ -58,13 +59,17 @@ const gatherings = t.JsonList(GatheringField, {
   description: 'Each with gathering_at and gathering_end_at, or with date, time_start and time_end',
 });
 
+const withInstructorIds = toItems((item) =>
+  Object.hasOwn(item, 'instructors') ? { ...item, instructors: toIds(item['instructors']) } : item,
+);
+
 const fields = define(
   {
     coursedate_id: open(c.id),
     course_id: open(c.courseId),
     parent_id: shared(c.parentId, Optional(parentId), { to: 'coursedate' }),
-    location_id: open(c.locationId, Optional(locationId), { to: 'location' }),
-    place_id: open(c.placeId, Optional(placeId), { to: 'place' }),
+    location_id: open(c.locationId, Optional(locationId), { to: 'location', reads: ['location.id'] }),
+    place_id: open(c.placeId, Optional(placeId), { to: 'place', reads: ['place.id'] }),
     place_by_search: written.value(Optional(placeSearch)),
     title: open(c.title, Optional(title), { shown: Type.String() }),
     start_at: open(c.startAt, t.DayField(), { shown: Day, imported: Day }),
@@ -81,19 +86,28 @@ const fields = define(
     visible_when_passed_deadline: shared(c.visibleWhenPassedDeadline, t.withDefault(Type.Boolean(), true)),
     reference: closed.line(c.reference),
     trigger_value: closed(c.triggerValue, Optional(trigger)),
-    teaching_language: written(c.teachingLanguageId, Optional(language)),
+    teaching_language: written(c.teachingLanguageId, Optional(language), {
+      reads: ['teaching_language_id', 'teaching_language.id'],
+    }),
     teaching_language_id: open(c.teachingLanguageId),
-    place_additional_info: written(c.placeAdditionalInfo, Optional(placeText)),
+    place_additional_info: written(c.placeAdditionalInfo, Optional(placeText), {
+      reads: ['place.title_additional_info'],
+    }),
     place_is_sought: imported(c.placeIsSought),
     internal_note: imported(c.internalNote, Optional(t.Note())),
-    status_id: open(c.statusId, t.withDefault(codes.courseDateStatus.Code, 1), { shown: status.id }),
+    status_id: open(c.statusId, t.withDefault(codes.courseDateStatus.Code, 1), {
+      shown: status.id,
+      reads: ['status.id'],
+    }),
     cancellation_message: imported(c.cancellationMessage, Optional(t.Lines({ maxLength: 1_000 }))),
-    capacity_max: written(c.capacityMax, Optional(capacity)),
+    capacity_max: written(c.capacityMax, Optional(capacity), { reads: ['seats.allocated_capacity.num'] }),
     capacity_min: written(c.capacityMin, Optional(capacity)),
-    capacity_overbook: written(c.capacityOverbook, Optional(capacity)),
-    capacity_wait: written(c.capacityWait, Optional(capacity)),
-    waiting_mode: written(c.waitingMode, t.withDefault(WaitingMode, 'promote')),
-    offer_hours: written(c.offerHours, offerHours),
+    capacity_overbook: written(c.capacityOverbook, Optional(capacity), {
+      reads: ['seats.allocated_capacity.num_overbooked'],
+    }),
+    capacity_wait: written(c.capacityWait, Optional(capacity), { reads: ['seats.allocated_capacity.num_waiting'] }),
+    waiting_mode: written(c.waitingMode, t.withDefault(WaitingMode, 'promote'), { reads: ['waiting.mode'] }),
+    offer_hours: written(c.offerHours, offerHours, { reads: ['waiting.offer_hours'] }),
     custom_properties: closed(c.customProperties, Optional(t.CustomProperties), {
       shown: t.Nullable(t.CustomProperties),
     }),
@@ -106,8 +120,8 @@ const fields = define(
     created_at: shared(c.createdAt, undefined, { shown: t.Nullable(t.DateTime) }),
     updated_at: open(c.updatedAt, undefined, { shown: t.Nullable(t.DateTime) }),
     contacts: sharedPersonal.value(Type.Array(Type.Object({}))),
-    instructors: written.value(Optional(instructorIds)),
-    gatherings: written.value(Optional(gatherings)),
+    instructors: written.value(Optional(instructorIds), ['instructors', toIds]),
+    gatherings: written.value(Optional(gatherings), ['gatherings', withInstructorIds]),
   },
   {
     answer:
@@ -121,6 +135,7 @@ const fields = define(
   },
 );
 export const importedCourseDate = fields.imported;
+export const { inputAliases } = fields;
 
 export type CourseDate = Static<typeof CourseDate>;
 export const CourseDate = fields.schema('CourseDate');

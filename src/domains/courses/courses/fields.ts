@@ -1,11 +1,13 @@
 import { Type, type Static, type TSchema } from '@sinclair/typebox';
 import type { PgColumn } from 'drizzle-orm/pg-core';
+import { units } from '../../../core/reference/courses.ts';
 import * as codes from '../../../core/schema/codes.ts';
 import { t } from '../../../core/schema/types.ts';
 import { formatTimestamp } from '../../../core/timestamps.ts';
 import type { Ctx } from '../../../database/context.ts';
 import { courses as c } from '../../../database/tables/courses.ts';
 import { fieldsOf } from '../../../lists/fields.ts';
+import { toKey } from '../../../lists/input-aliases.ts';
 import { Tag, TagInputs } from '../tags/fields.ts';
 import {
   Category,
@@ -32,7 +34,8 @@ const publicTags = shownTo(t.member.access({ data: 'operational', publishable: t
 const { Optional } = Type;
 const text = Type.String();
 const flag = (description: string) => Optional(Type.Boolean({ description }));
-const html = (column: PgColumn, description: string) => written(column, Optional(t.Html({ description })));
+const html = (column: PgColumn, description: string, member: Member) =>
+  written(column, Optional(t.Html({ description })), { reads: [`descriptions.${member}`] });
 const url = (description: string) => Optional(t.Url({ description }));
 
 type MemberTexts<T> = Partial<Record<Member, T>>;
@@ -60,6 +63,7 @@ const fields = define(
     active: written(
       c.isActive,
       t.withDefault(Type.Boolean({ description: 'false: hidden, and cannot be booked' }), true),
+      { reads: ['is_active'] },
     ),
     reference: closed.line(c.reference, 'Internal reference'),
     is_active: shared(c.isActive),
@@ -67,44 +71,54 @@ const fields = define(
     is_full_time: open(c.isFullTime, flag('true: full-time'), { shown: Type.Boolean() }),
     is_part_time: open(c.isPartTime, flag('true: part-time'), { shown: Type.Boolean() }),
     lessons_hours: shared.value(Type.Null()),
-    level: open(c.levelId, t.withDefault(codes.level.Code, 6), { shown: codes.level.Item }),
+    level: open(c.levelId, t.withDefault(codes.level.Code, 6), { shown: codes.level.Item, reads: ['level.id'] }),
     form_of_teaching: open(c.formOfTeachingId, t.withDefault(codes.formOfTeaching.Code, 1), {
       shown: codes.formOfTeaching.Item,
+      reads: ['form_of_teaching.id'],
     }),
     teaching_language: open(c.teachingLanguageId, t.withDefault(codes.teachingLanguage.Code, 'no'), {
       shown: codes.teachingLanguage.Item,
+      reads: ['teaching_language.id'],
     }),
-    time_of_day: open(c.timeOfDayId, Optional(codes.timeOfDay.Code), { shown: t.Nullable(codes.timeOfDay.Item) }),
+    time_of_day: open(c.timeOfDayId, Optional(codes.timeOfDay.Code), {
+      shown: t.Nullable(codes.timeOfDay.Item),
+      reads: ['time_of_day.id'],
+    }),
     duration: open.value(t.Nullable(CourseDuration)),
     duration_value: written(
       c.durationValue,
       Optional(t.Count({ description: 'Length in duration_unit; both or neither' })),
+      { reads: ['duration.value'] },
     ),
-    duration_unit: written(c.durationUnitId, Optional(codes.DurationUnitId)),
+    duration_unit: written(c.durationUnitId, Optional(codes.DurationUnitId), {
+      reads: [['duration.code', toKey([...units].map(([id, { code }]) => [id, code]))]],
+    }),
     price: shownTo(openPrice).value(Price),
     price_value: written(
       c.priceValue,
       Optional(t.Count({ description: 'Price of the main product without VAT, a whole number' })),
+      { reads: ['price.value'] },
     ),
-    price_currency: written(c.priceCurrency, t.withDefault(codes.CurrencyCode, 'NOK')),
-    price_comment: written.note(c.priceComment, 'Text beside the price'),
+    price_currency: written(c.priceCurrency, t.withDefault(codes.CurrencyCode, 'NOK'), { reads: ['price.currency'] }),
+    price_comment: written.note(c.priceComment, 'Text beside the price', 'price.comment'),
     categories: open.value(Type.Array(Category)),
     tags: publicTags.value(Type.Array(Tag), undefined, Optional(TagInputs('Ids or titles; a new title creates a tag'))),
     labels: written.value(Optional(TagInputs('Ids or titles of internal labels'))),
-    text_lead: html(c.textLead, 'Introduction'),
-    text_description: html(c.textDescription, 'Description'),
-    text_place: html(c.textPlace, 'Where it takes place'),
-    text_prerequisites: html(c.textPrerequisites, 'Prerequisites'),
-    text_duration: html(c.textDuration, 'Duration in words'),
-    text_credits: html(c.textCredits, 'Credits'),
-    text_submissions: html(c.textSubmissions, 'Assignments to hand in'),
-    text_hotel_info: html(c.textHotelInfo, 'Hotels'),
-    text_audience: html(c.textAudience, 'Audience'),
+    text_lead: html(c.textLead, 'Introduction', 'lead'),
+    text_description: html(c.textDescription, 'Description', 'description'),
+    text_place: html(c.textPlace, 'Where it takes place', 'place'),
+    text_prerequisites: html(c.textPrerequisites, 'Prerequisites', 'prerequisites'),
+    text_duration: html(c.textDuration, 'Duration in words', 'duration'),
+    text_credits: html(c.textCredits, 'Credits', 'credits'),
+    text_submissions: html(c.textSubmissions, 'Assignments to hand in', 'submissions'),
+    text_hotel_info: html(c.textHotelInfo, 'Hotels', 'hotelInfo'),
+    text_audience: html(c.textAudience, 'Audience', 'audience'),
     email_booking: written.email(
       c.emailBooking,
       'Where notices to the school go unless the location of the date has an address',
+      'lead_settings.email_booking',
     ),
-    email_more_info: written.email(c.emailMoreInfo, 'E-mail address for questions'),
+    email_more_info: written.email(c.emailMoreInfo, 'E-mail address for questions', 'lead_settings.email_more_info'),
     external_booking_url: open(c.externalBookingUrl, url('Booking page on another website')),
     external_more_info_url: open(c.externalMoreInfoUrl, url('Page with more information on another website')),
     descriptions: open.value(Descriptions),
@@ -136,11 +150,9 @@ const fields = define(
       ),
     ),
     reference_internal: imported(c.referenceInternal),
-    customer_id: written(
-      c.customerId,
-      Optional({ ...t.Id, description: 'The customer of a corporate course' }),
-      'customer',
-    ),
+    customer_id: written(c.customerId, Optional({ ...t.Id, description: 'The customer of a corporate course' }), {
+      to: 'customer',
+    }),
     created_at: shared(c.createdAt, undefined, { shown: t.Nullable(t.DateTime) }),
     updated_at: open(c.updatedAt, undefined, { shown: t.Nullable(t.DateTime) }),
     deleted_at: closed(c.deletedAt, undefined, { imported: true }),
@@ -158,6 +170,7 @@ const fields = define(
   },
 );
 export const importedCourse = fields.imported;
+export const { inputAliases } = fields;
 
 export type Course = Static<typeof Course>;
 export const Course = fields.schema('Course');

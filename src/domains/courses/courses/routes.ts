@@ -1,13 +1,11 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { units } from '../../../core/reference/courses.ts';
 import { itemRoutes } from '../../../http/item-routes.ts';
 import { listRoute } from '../../../http/list-cache/index.ts';
-import { toKey, type InputAliases } from '../../../http/parsing/input-aliases.ts';
 import { responses, send } from '../../../http/responses.ts';
-import { CourseBody, CourseChange } from './fields.ts';
+import { CourseBody, CourseChange, inputAliases } from './fields.ts';
 import { courseItem, courseList } from './list.ts';
-import { CourseReference, descriptionMembers, Duration, toDurations } from './schema.ts';
+import { CourseReference, Duration, toDurations } from './schema.ts';
 import { courseReferences, createCourse, updateCourse, getCourse } from './service.ts';
 
 const tags = ['Courses'];
@@ -20,27 +18,6 @@ const publicCourses = {
   includes: courseIncludes,
 };
 const publicCourse = { parameters: ['description_language'], includes: courseIncludes };
-
-const inputAliases: InputAliases = {
-  active: ['is_active'],
-  level: ['level.id'],
-  form_of_teaching: ['form_of_teaching.id'],
-  teaching_language: ['teaching_language.id'],
-  time_of_day: ['time_of_day.id'],
-  duration_value: ['duration.value'],
-  duration_unit: [['duration.code', toKey([...units].map(([id, { code }]) => [id, code]))]],
-  price_value: ['price.value'],
-  price_currency: ['price.currency'],
-  price_comment: ['price.comment'],
-  email_booking: ['lead_settings.email_booking'],
-  email_more_info: ['lead_settings.email_more_info'],
-  ...Object.fromEntries(
-    Object.keys(descriptionMembers).map((name) => [
-      `text_${name === 'hotelInfo' ? 'hotel_info' : name}`,
-      [`descriptions.${name}`],
-    ]),
-  ),
-};
 
 export const courseRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get('', {

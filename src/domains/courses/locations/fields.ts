@@ -35,10 +35,15 @@ const fields = define(
     county: open.line(c.county, 'County'),
     country: open(c.country, t.withDefault(codes.CountryCode, 'NO'), {
       read: (row, _, { language }) => toCountry(row.country, language).country,
+      reads: ['country_code'],
     }),
     country_code: open(c.country),
     idCountry: open.value(text, (row, _, { language }) => toCountry(row.country, language).idCountry),
-    place_id: written(c.placeId, Optional({ ...t.Id, description: 'The id of a place' }), 'place'),
+    place_id: written(c.placeId, Optional({ ...t.Id, description: 'The id of a place' }), {
+      to: 'place',
+      // 0 without a place.
+      reads: [['idPlace', (id) => (Number(id) === 0 ? null : id)], 'place.id'],
+    }),
     idPlace: open.value(Type.Integer(), (row) => row.placeId ?? 0),
     place: open.value(t.Nullable(LocationPlace), (_, { place }) => place),
     lat: open(c.lat, degrees('Latitude in degrees', 90), { shown: Type.Number() }),
@@ -49,6 +54,7 @@ const fields = define(
     short_text_2: open.note(c.shortText2, 'Second short description'),
     idInstructor: shared(c.instructorId, Optional(instructorId), {
       to: 'instructor',
+      reads: ['instructor.id'],
       // A partner's instructor that is not shown has no id either.
       read: (row, { instructor }) => (instructor === undefined ? row.instructorId : (instructor?.id ?? null)),
     }),
@@ -101,6 +107,7 @@ const fields = define(
   },
 );
 export const importedLocation = fields.imported;
+export const { inputAliases } = fields;
 
 export type Location = Static<typeof Location>;
 export const [Location, toLocation] = fields.item('Location', ['updated_at']);

@@ -1,18 +1,11 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { itemRoutes } from '../../../http/item-routes.ts';
 import { addPageRoute } from '../../../http/page-route.ts';
-import type { InputAliases } from '../../../http/parsing/input-aliases.ts';
-import { ListedLocation, LocationBody, LocationChange } from './fields.ts';
+import { inputAliases, ListedLocation, LocationBody, LocationChange } from './fields.ts';
 import { locationList } from './list.ts';
 import { createLocation, getLocation, locationErrors, locationReferences, updateLocation } from './service.ts';
 
 const tags = ['Course dates'];
-const inputAliases: InputAliases = {
-  country: ['country_code'],
-  // 0 without a place.
-  place_id: [['idPlace', (id) => (Number(id) === 0 ? null : id)], 'place.id'],
-  idInstructor: ['instructor.id'],
-};
 
 /** Public locations are those of public dates. */
 const readAreas = (query: { include?: string[] }, isPublishable: boolean) => [

@@ -2,27 +2,13 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { t } from '../../../core/schema/types.ts';
 import { addPageRoute } from '../../../http/page-route.ts';
-import { toKey, type InputAliases } from '../../../http/parsing/input-aliases.ts';
 import { itemRoutes } from '../../../http/item-routes.ts';
 import { responses } from '../../../http/responses.ts';
-import { CustomerBody, CustomerChange } from '../customers/fields.ts';
-import { addressForms, customerStatuses, customerTypes } from '../customers/schema.ts';
+import { CustomerBody, CustomerChange, inputAliases } from '../customers/fields.ts';
 import { customerList } from './list.ts';
 import { createCustomer, customerReferences, getCustomer, updateCustomer } from './service.ts';
 
 const tags = ['People'];
-const inputAliases: InputAliases = {
-  web_address: ['webaddress'],
-  invoice_customer_reference: ['customer_reference'],
-  invoice_due_days: ['duedate_days'],
-  status: ['idStatus', ['status', toKey(customerStatuses)]],
-  type: [['type', toKey(customerTypes)]],
-  country: ['country.code'],
-  seller_id: ['seller.id'],
-  ...addressForms('post'),
-  ...addressForms('invoice'),
-  ...addressForms('office', 'visit'),
-};
 const CustomerId = t.NamedObject('CustomerReference', { customer_id: Type.Integer() });
 
 export const customerRoutes: FastifyPluginAsyncTypebox = async (app) => {

@@ -3,6 +3,7 @@ import * as codes from '../../../core/schema/codes.ts';
 import { t } from '../../../core/schema/types.ts';
 import { customers as c } from '../../../database/tables/customers.ts';
 import { fieldsOf } from '../../../lists/fields.ts';
+import { toKey } from '../../../lists/input-aliases.ts';
 import { AppUser } from '../../school/admin-users/fields.ts';
 import { Address, customerStatuses, customerTypes, toAddress } from './schema.ts';
 
@@ -29,46 +30,52 @@ const fields = define(
     type: financial(c.type, t.withDefault(codes.Code('CustomerTypeId', customerTypes), 1), {
       shown: t.named('CustomerType', t.OneOf([...customerTypes.values()])),
       read: (row) => customerTypes.get(row.type) ?? '',
+      reads: [['type', toKey(customerTypes)]],
     }),
     orgnr: personal.longLine(c.orgnr, 'Organization number'),
     email: personal.email(c.email, 'General e-mail address'),
     phone: personal.longLine(c.phone, 'Phone number'),
     fax: personal.longLine(c.fax, 'Fax number'),
-    web_address: written(c.webaddress, Optional(t.Url({ description: 'Website' }))),
+    web_address: written(c.webaddress, Optional(t.Url({ description: 'Website' })), { reads: ['webaddress'] }),
     webaddress: personal(c.webaddress),
     customer_reference_id: financial.line(c.customerReferenceId, 'Customer number'),
     country: personal(c.country, t.withDefault(codes.CountryCode, 'NO'), {
       shown: Country,
+      reads: ['country.code'],
       read({ country: code }, _, { language }) {
         const { id = 0, title } = codes.countries.get(code) ?? {};
         return { id, title: title?.[language] ?? code, code };
       },
     }),
-    post_address_1: written.line(c.postAddress, 'Postal address, first line'),
-    post_address_2: written.line(c.postAddress2, 'Second line'),
-    post_address_3: written.line(c.postAddress3, 'Third line'),
-    post_zipcode: written.line(c.postZipcode, 'Postal code of the postal address'),
-    post_city: written.line(c.postCity, 'City of the postal address'),
-    invoice_address_1: written.line(c.invoiceAddress, 'Invoice address, first line'),
-    invoice_address_2: written.line(c.invoiceAddress2, 'Second line'),
-    invoice_address_3: written.line(c.invoiceAddress3, 'Third line'),
-    invoice_zipcode: written.line(c.invoiceZipcode, 'Invoice postal code'),
-    invoice_city: written.line(c.invoiceCity, 'Invoice city'),
-    invoice_customer_reference: written.line(c.customerReference, 'Reference on each invoice'),
-    invoice_due_days: written.count(c.duedateDays, 'Days until an invoice is due'),
+    post_address_1: written.line(c.postAddress, 'Postal address, first line', 'post_address.address'),
+    post_address_2: written.line(c.postAddress2, 'Second line', 'post_address.address_2'),
+    post_address_3: written.line(c.postAddress3, 'Third line', 'post_address.address_3'),
+    post_zipcode: written.line(c.postZipcode, 'Postal code of the postal address', 'post_address.zipcode'),
+    post_city: written.line(c.postCity, 'City of the postal address', 'post_address.city'),
+    invoice_address_1: written.line(c.invoiceAddress, 'Invoice address, first line', 'invoice_address.address'),
+    invoice_address_2: written.line(c.invoiceAddress2, 'Second line', 'invoice_address.address_2'),
+    invoice_address_3: written.line(c.invoiceAddress3, 'Third line', 'invoice_address.address_3'),
+    invoice_zipcode: written.line(c.invoiceZipcode, 'Invoice postal code', 'invoice_address.zipcode'),
+    invoice_city: written.line(c.invoiceCity, 'Invoice city', 'invoice_address.city'),
+    invoice_customer_reference: written.line(c.customerReference, 'Reference on each invoice', 'customer_reference'),
+    invoice_due_days: written.count(c.duedateDays, 'Days until an invoice is due', 'duedate_days'),
     invoice_email: financial.email(c.invoiceEmail, 'E-mail address for invoices'),
-    office_address_1: written.line(c.visitAddress, 'Office address, first line'),
-    office_address_2: written.line(c.visitAddress2, 'Second line'),
-    office_address_3: written.line(c.visitAddress3, 'Third line'),
-    office_zipcode: written.line(c.visitZipcode, 'Office postal code'),
-    office_city: written.line(c.visitCity, 'Office city'),
+    office_address_1: written.line(c.visitAddress, 'Office address, first line', 'visit_address.address'),
+    office_address_2: written.line(c.visitAddress2, 'Second line', 'visit_address.address_2'),
+    office_address_3: written.line(c.visitAddress3, 'Third line', 'visit_address.address_3'),
+    office_zipcode: written.line(c.visitZipcode, 'Office postal code', 'visit_address.zipcode'),
+    office_city: written.line(c.visitCity, 'Office city', 'visit_address.city'),
     customer_reference: financial(c.customerReference),
     note: financial.note(c.note, 'Internal note'),
     status: financial(c.status, t.withDefault(codes.Code('CustomerStatusId', customerStatuses), 1), {
       shown: t.named('CustomerStatus', t.OneOf([...customerStatuses.values()])),
       read: (row) => customerStatuses.get(row.status) ?? '',
+      reads: ['idStatus', ['status', toKey(customerStatuses)]],
     }),
-    seller_id: written(c.sellerId, Optional({ ...t.Id, description: 'An id from /v2/app-users' }), 'admin_user'),
+    seller_id: written(c.sellerId, Optional({ ...t.Id, description: 'An id from /v2/app-users' }), {
+      to: 'admin_user',
+      reads: ['seller.id'],
+    }),
     idParentCustomer: financial(c.parentCustomerId, undefined, { to: 'customer' }),
     turnover: financial(c.turnover, undefined, { imported: true }),
     invoice_method: financial(c.invoiceMethod, undefined, {
@@ -109,6 +116,7 @@ const fields = define(
   },
 );
 export const importedCustomer = fields.imported;
+export const { inputAliases } = fields;
 
 /** A customer that is embedded in orders, course users and participants. */
 export type Customer = Static<typeof Customer>;

@@ -14,15 +14,6 @@ export const Address = t.NamedObject(
   }),
 );
 
-/** Inputs of an address and where a GET shows them. */
-export const addressForms = (input: string, read = input) => ({
-  [`${input}_address_1`]: [`${read}_address.address`],
-  [`${input}_address_2`]: [`${read}_address.address_2`],
-  [`${input}_address_3`]: [`${read}_address.address_3`],
-  [`${input}_zipcode`]: [`${read}_address.zipcode`],
-  [`${input}_city`]: [`${read}_address.city`],
-});
-
 type Text = string | null;
 
 /** A literal, without computed names and spreads, which made the list of orders half as fast. */

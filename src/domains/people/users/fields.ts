@@ -38,17 +38,16 @@ const fields = define({
   department: personal.line(c.department, 'Department of the company'),
   legaldepartment: personal.line(c.legaldepartment, 'Department as registered'),
   date_of_birth: personal(c.dateOfBirth, Optional(BirthDate), { shown: t.Nullable(Day), imported: true }),
-  customer_id: written(
-    c.customerId,
-    Optional({ ...t.Id, description: 'Id of the customer that employs the person' }),
-    'customer',
-  ),
-  invoice_address_1: written.line(c.invoiceAddress, 'Invoice address, first line'),
-  invoice_address_2: written.line(c.invoiceAddress2, 'Second line'),
-  invoice_address_3: written.line(c.invoiceAddress3, 'Third line'),
-  invoice_zipcode: written.line(c.invoiceZipcode, 'Invoice postal code'),
-  invoice_city: written.line(c.invoiceCity, 'Invoice city'),
-  invoice_phone: written.longLine(c.invoicePhone, 'Phone number for invoices'),
+  customer_id: written(c.customerId, Optional({ ...t.Id, description: 'Id of the customer that employs the person' }), {
+    to: 'customer',
+    reads: ['customer.id'],
+  }),
+  invoice_address_1: written.line(c.invoiceAddress, 'Invoice address, first line', 'invoice_address.address'),
+  invoice_address_2: written.line(c.invoiceAddress2, 'Second line', 'invoice_address.address_2'),
+  invoice_address_3: written.line(c.invoiceAddress3, 'Third line', 'invoice_address.address_3'),
+  invoice_zipcode: written.line(c.invoiceZipcode, 'Invoice postal code', 'invoice_address.zipcode'),
+  invoice_city: written.line(c.invoiceCity, 'Invoice city', 'invoice_address.city'),
+  invoice_phone: written.longLine(c.invoicePhone, 'Phone number for invoices', 'invoice_address.invoice_phone'),
   invoice_address: personal.value(InvoiceAddress, (row) => ({
     address: row.invoiceAddress,
     address_2: row.invoiceAddress2,
@@ -57,20 +56,20 @@ const fields = define({
     city: row.invoiceCity,
     invoice_phone: row.invoicePhone,
   })),
-  home_address_1: written.line(c.homeAddress, 'Home address, first line'),
-  home_address_2: written.line(c.homeAddress2, 'Second line'),
-  home_address_3: written.line(c.homeAddress3, 'Third line'),
-  home_zipcode: written.line(c.homeZipcode, 'Home postal code'),
-  home_city: written.line(c.homeCity, 'Home city'),
+  home_address_1: written.line(c.homeAddress, 'Home address, first line', 'home_address.address'),
+  home_address_2: written.line(c.homeAddress2, 'Second line', 'home_address.address_2'),
+  home_address_3: written.line(c.homeAddress3, 'Third line', 'home_address.address_3'),
+  home_zipcode: written.line(c.homeZipcode, 'Home postal code', 'home_address.zipcode'),
+  home_city: written.line(c.homeCity, 'Home city', 'home_address.city'),
   home_phone: imported(c.homePhone, Optional(t.LongLine())),
   home_address: personal.value(Address, (row) =>
     toAddress(row.homeAddress, row.homeAddress2, row.homeAddress3, row.homeZipcode, row.homeCity),
   ),
-  work_address_1: written.line(c.workAddress, 'Work address, first line'),
-  work_address_2: written.line(c.workAddress2, 'Second line'),
-  work_address_3: written.line(c.workAddress3, 'Third line'),
-  work_zipcode: written.line(c.workZipcode, 'Work postal code'),
-  work_city: written.line(c.workCity, 'Work city'),
+  work_address_1: written.line(c.workAddress, 'Work address, first line', 'work_address.address'),
+  work_address_2: written.line(c.workAddress2, 'Second line', 'work_address.address_2'),
+  work_address_3: written.line(c.workAddress3, 'Third line', 'work_address.address_3'),
+  work_zipcode: written.line(c.workZipcode, 'Work postal code', 'work_address.zipcode'),
+  work_city: written.line(c.workCity, 'Work city', 'work_address.city'),
   work_phone: imported(c.workPhone, Optional(t.LongLine())),
   work_address: personal.value(Address, (row) =>
     toAddress(row.workAddress, row.workAddress2, row.workAddress3, row.workZipcode, row.workCity),
@@ -94,6 +93,7 @@ const fields = define({
   is_placeholder: imported(c.isPlaceholder),
 });
 export const importedCourseUser = fields.imported;
+export const { inputAliases } = fields;
 
 /** A person who takes part in courses, with their employer. */
 export type CourseUser = Static<typeof CourseUser>;

@@ -6,8 +6,7 @@ import { listRoute } from '../../../http/list-cache/index.ts';
 import { addPageRoute } from '../../../http/page-route.ts';
 import { nameIgnored } from '../../../http/parsing/known-fields.ts';
 import { responses, send } from '../../../http/responses.ts';
-import { addressForms } from '../customers/schema.ts';
-import { CourseUser, CourseUserBody, CourseUserChange } from './fields.ts';
+import { CourseUser, CourseUserBody, CourseUserChange, inputAliases } from './fields.ts';
 import { courseUserList, courseUserSearch, employeeList } from './list.ts';
 import {
   courseUserReferences,
@@ -21,14 +20,6 @@ import {
 
 const tags = ['People'];
 const params = Type.Object({ id: t.Id });
-
-const inputAliases = {
-  customer_id: ['customer.id'],
-  ...addressForms('invoice'),
-  invoice_phone: ['invoice_address.invoice_phone'],
-  ...addressForms('home'),
-  ...addressForms('work'),
-};
 
 export const courseUserRoutes: FastifyPluginAsyncTypebox = async (app) => {
   addPageRoute(app, courseUserList, {

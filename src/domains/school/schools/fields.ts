@@ -29,15 +29,17 @@ const fields = define(
     post_address: open(c.postAddress, t.Line(), {
       shown: Address,
       read: (row) => ({ address: row.postAddress, zip: row.postZip, city: row.postCity }),
+      reads: ['post_address.address'],
     }),
-    post_zip: written(c.postZip, t.Line()),
-    post_city: written(c.postCity, t.Line()),
+    post_zip: written(c.postZip, t.Line(), { reads: ['post_address.zip'] }),
+    post_city: written(c.postCity, t.Line(), { reads: ['post_address.city'] }),
     visit_address: open(c.visitAddress, line, {
       shown: Address,
       read: (row) => ({ address: row.visitAddress, zip: row.visitZip, city: row.visitCity }),
+      reads: ['visit_address.address'],
     }),
-    visit_zip: written(c.visitZip, line),
-    visit_city: written(c.visitCity, line),
+    visit_zip: written(c.visitZip, line, { reads: ['visit_address.zip'] }),
+    visit_city: written(c.visitCity, line, { reads: ['visit_address.city'] }),
     web_address: open(c.webAddress, Optional(t.Nullable(t.Line({ maxLength: 2_000 })))),
     text_tagline: open(c.textTagline, html),
     text_description: open(c.textDescription, html),
@@ -50,6 +52,7 @@ const fields = define(
       'text_tagline text_description',
   },
 );
+export const { inputAliases } = fields;
 
 /** The older interface has no timestamps. */
 export const [LegacySchool] = fields.item('LegacySchool', ['created_at', 'updated_at']);

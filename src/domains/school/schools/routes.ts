@@ -2,17 +2,8 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { responses } from '../../../http/responses.ts';
 import { t } from '../../../core/schema/types.ts';
-import { School, SchoolBody } from './fields.ts';
+import { inputAliases, School, SchoolBody } from './fields.ts';
 import { getSchool, updateSchool } from './service.ts';
-
-const inputAliases = {
-  post_address: ['post_address.address'],
-  post_zip: ['post_address.zip'],
-  post_city: ['post_address.city'],
-  visit_address: ['visit_address.address'],
-  visit_zip: ['visit_address.zip'],
-  visit_city: ['visit_address.city'],
-};
 
 export const schoolRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get('', {

@@ -1,12 +1,15 @@
 import type { TObject, TSchema } from '@sinclair/typebox';
-import { getItems, isFields, parsed } from '../../core/schema/coercion.ts';
-import { coercionKind, findProperties } from '../../core/schema/types.ts';
+import { getItems, isFields, parsed } from '../core/schema/coercion.ts';
+import { coercionKind, findProperties } from '../core/schema/types.ts';
 
 type Fields = Record<string, unknown>;
 type Properties = Record<string, TSchema>;
 
-/** Inputs of a PUT by the paths of a GET, the preferred first, some with a function that makes the input's value. */
-export type InputAliases = Record<string, (string | [path: string, toInput: (value: unknown) => unknown])[]>;
+/** The path of a GET that an update takes as input, or with a function that makes the input's value. */
+export type InputAlias = string | [path: string, toInput: (value: unknown) => unknown];
+
+/** Inputs of a PUT by the paths of a GET, the preferred first. */
+export type InputAliases = Record<string, InputAlias[]>;
 
 /**
  * Fills inputs that are not sent in their own form with the first alias that is sent. `known` is the schema of the names
