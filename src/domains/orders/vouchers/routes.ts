@@ -7,7 +7,7 @@ import { responses, send } from '../../../http/responses.ts';
 import { registerCodedErrorFormat } from '../../../http/errors/error-handler.ts';
 import { maxRedemptions, ValidVoucher, VoucherBody, VoucherChange, VoucherDetails } from './fields.ts';
 import { voucherList } from './list.ts';
-import { archiveVoucher, createVoucher, getVoucher, updateVoucher, validateVoucher } from './service.ts';
+import { validateVoucher, voucherOperations } from './service.ts';
 
 export const voucherRoutes: FastifyPluginAsyncTypebox = async (app) => {
   const items = itemRoutes(app, 'Voucher', ['Orders'], VoucherDetails);
@@ -28,28 +28,28 @@ export const voucherRoutes: FastifyPluginAsyncTypebox = async (app) => {
       send.items(request, reply, await voucherList.page(listRoute.toCtx(request), request.query)),
   });
 
-  items.post(createVoucher, {
+  items.post(voucherOperations.create, {
     operationId: 'createVoucher',
     summary: 'Create a voucher',
     description: 'Its balance is the amount.',
     body: VoucherBody,
   });
 
-  items.get(getVoucher, {
+  items.get(voucherOperations.get, {
     operationId: 'getVoucher',
     summary: 'Get a voucher',
     description: `Archived or not, with its redemptions: at most ${maxRedemptions}, and \`redemptions_truncated\` if there are more.`,
     profiles: ['full', 'read'],
   });
 
-  items.put(updateVoucher, {
+  items.put(voucherOperations.update, {
     operationId: 'updateVoucher',
     summary: 'Update a voucher',
     description: 'Only the fields sent change. The balance changes with `amount`, which is at least what was spent.',
     body: VoucherChange,
   });
 
-  items.delete(archiveVoucher, {
+  items.delete(voucherOperations.archive, {
     operationId: 'archiveVoucher',
     summary: 'Archive a voucher',
     description: 'It pays no more; it stays listed, with `archived_at` set. A second request changes nothing.',

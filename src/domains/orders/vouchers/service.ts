@@ -1,4 +1,4 @@
-import { desc, eq, isNull, sql } from 'drizzle-orm';
+import { desc, eq, sql } from 'drizzle-orm';
 import type { Ctx } from '../../../database/context.ts';
 import { Problem } from '../../../core/errors.ts';
 import { toDecimal, toMinorUnits } from '../../../core/money.ts';
@@ -6,6 +6,7 @@ import { vouchers } from '../../../database/tables/campaigns.ts';
 import { caseFolded } from '../../../database/tables/columns.ts';
 import { voucherRedemptions } from '../../../database/tables/orders.ts';
 import { bodyWriter } from '../../../lists/body-writer.ts';
+import { itemOperations } from '../../../lists/item-operations.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
 import { voucherList } from './list.ts';
 import { voucherColumns } from './loaders.ts';
@@ -18,19 +19,16 @@ import {
   type VoucherDetails,
 } from './fields.ts';
 
-const { toColumns, toUpdatedColumns, insert } = bodyWriter(vouchers, VoucherBody);
+const writer = bodyWriter(vouchers, VoucherBody);
 
 const constraints = {
   vouchers_code: () =>
     Problem.coded('equal_code', 'A voucher with an equal code exists already', { notValid: ['code'] }),
 };
 
-const matchVoucher = (ctx: Ctx, id: number) =>
-  tenantWhere(ctx, vouchers, eq(vouchers.id, id), isNull(vouchers.deletedAt));
-
-/** Archived ones too. */
-export async function getVoucher(ctx: Ctx, id: number): Promise<VoucherDetails> {
-  const voucher = Problem.assertFound(await voucherList.byId(ctx, id), 'Voucher');
+async function find(ctx: Ctx, id: number) {
+  const voucher = await voucherList.byId(ctx, id);
+  if (!voucher) return undefined;
   const rows = await ctx.db
     .select()
     .from(voucherRedemptions)
@@ -41,44 +39,18 @@ export async function getVoucher(ctx: Ctx, id: number): Promise<VoucherDetails> 
   return { ...voucher, redemptions, ...(rows.length > maxRedemptions && { redemptions_truncated: true as const }) };
 }
 
-export async function createVoucher(ctx: Ctx, body: VoucherBody): Promise<VoucherDetails> {
-  const { code } = body;
-  const amount = body.amount.toFixed(2);
-  const work = ctx.write(['money'], async ({ tx, now }) => {
-    const own = { providerId: ctx.providerId, createdAt: now, updatedAt: now };
-    const id = await insert(tx, { ...toColumns(body), code, amount, balance: amount, ...own });
-    return getVoucher({ ...ctx, db: tx }, tx.auditItem(id));
-  });
-  return Problem.mapConstraints(constraints, work);
-}
-
 /** The balance changes by as much as the amount. */
-export async function updateVoucher(ctx: Ctx, id: number, body: VoucherChange): Promise<VoucherDetails> {
-  const voucher = matchVoucher(ctx, id);
-  const work = ctx.write(['money'], async ({ tx, now }) => {
-    const [before] = await tx.select().from(vouchers).where(voucher);
-    if (!before) throw Problem.notFound('Voucher');
-    const amount = body.amount?.toFixed(2) ?? before.amount;
-    const balance = toMinorUnits(amount) - toMinorUnits(before.amount) + toMinorUnits(before.balance);
-    if (balance < 0n) throw Problem.invalidFields({ rules: { amount: 'amount_below_spent' } });
-    const values = { ...toUpdatedColumns(body), amount, balance: toDecimal(balance) };
-    if ((await tx.updateChanged(vouchers, voucher, values, now)) === 0) tx.rollBack();
-  });
-  await Problem.mapConstraints(constraints, work);
-  return getVoucher(ctx, id);
+function derive({ amount: sent }: VoucherChange, before = { amount: '0', balance: '0' }) {
+  const amount = sent?.toFixed(2) ?? before.amount;
+  const balance = toMinorUnits(amount) - toMinorUnits(before.amount) + toMinorUnits(before.balance);
+  if (balance < 0n) throw Problem.invalidFields({ rules: { amount: 'amount_below_spent' } });
+  return { amount, balance: toDecimal(balance) };
 }
 
-/** Idempotent. Its code stays taken. */
-export async function archiveVoucher(ctx: Ctx, id: number): Promise<VoucherDetails> {
-  const voucher = matchVoucher(ctx, id);
-  await ctx.write(['money'], async ({ tx, now }) => {
-    const [before] = await tx.select().from(vouchers).where(voucher);
-    if (!before) throw Problem.notFound('Voucher');
-    if (before.archivedAt !== null) tx.rollBack();
-    else await tx.update(vouchers).set({ archivedAt: now, updatedAt: now }).where(voucher);
-  });
-  return getVoucher(ctx, id);
-}
+/** The code of an archived voucher stays taken. */
+export const voucherOperations = itemOperations<VoucherDetails, VoucherBody, VoucherChange>({
+  ...{ item: 'Voucher', table: vouchers, areas: ['money'], writer, find, derive, constraints },
+});
 
 /** The voucher with this code, case ignored; a deleted one only if there is no other. */
 export async function validateVoucher(ctx: Ctx, code: string) {
