@@ -174,6 +174,7 @@ function define<F extends Fields, Row, Relations>(fields: F, { answer = '', body
   return {
     /** The fields of import files. */
     imported: select(fields, 'imported', ''),
+    /** Inputs of an update by where answers have them. */
     inputAliases: Object.fromEntries(
       Object.entries(fields).flatMap(([name, { reads = [] }]) => (reads.length > 0 ? [[name, reads] as const] : [])),
     ),

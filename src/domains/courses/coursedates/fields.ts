@@ -111,10 +111,7 @@ const fields = define(
     custom_properties: closed(c.customProperties, Optional(t.CustomProperties), {
       shown: t.Nullable(t.CustomProperties),
     }),
-    deleted_at: closed(c.deletedAt, undefined, {
-      shown: t.Nullable(t.DateTime),
-      imported: true,
-    }),
+    deleted_at: closed(c.deletedAt, undefined, { shown: t.Nullable(t.DateTime), imported: true }),
     seats_status: open.value(SeatsStatus),
     seats: open.value(Seats),
     created_at: shared(c.createdAt, undefined, { shown: t.Nullable(t.DateTime) }),
