@@ -132,7 +132,10 @@ async function markFailure(delivery: Delivery, webhook: ClaimedWebhook, attempt:
 /** Moves the position without a message. Returns false if the lease was lost. */
 async function move({ on }: Delivery, webhook: ClaimedWebhook, to: Progress) {
   const isOwn = [eq(webhooks.id, webhook.id), eq(webhooks.leasedBy, webhook.token)];
-  const { rowCount } = await on.update(webhooks).set(toPlace(to)).where(tenantWhere(webhook, webhooks, ...isOwn));
+  const { rowCount } = await on
+    .update(webhooks)
+    .set(toPlace(to))
+    .where(tenantWhere(webhook, webhooks, ...isOwn));
   return rowCount === 1;
 }
 
