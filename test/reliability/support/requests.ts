@@ -199,7 +199,8 @@ export function createGenerator(
     path: string,
     depth = 0,
   ): Fields {
-    const share = 4 / (Object.keys(properties).length + 1);
+    // At times each optional field is left out.
+    const share = Math.min(4 / (Object.keys(properties).length + 1), 0.9);
     const fields: Fields = {};
     for (const [name, schema] of Object.entries(properties))
       if (required.includes(name) || chance(share))
