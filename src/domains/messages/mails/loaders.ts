@@ -126,6 +126,7 @@ const placePurposes =
 /** True for a mail that was sent, or is being sent. */
 export const wasSent = '(earlier.sent_at is not null or earlier.attempts > 0 and earlier.last_error is null)';
 
-/** True if such a mail was or will be sent; the condition on the mail `earlier` begins with its recipient. */
-export const wasNotifiedSql = (recipient: string) => `exists (select from outbox earlier
+/** Such mails that were or will be sent; the condition on the mail `earlier` begins with its recipient. */
+export const notifiedSql = (columns: string, recipient: string) => `(select ${columns} from outbox earlier
       where earlier.provider_id = :providerId and earlier.${recipient} and earlier.failed_at is null and earlier.purpose in (${placePurposes}))`;
+export const wasNotifiedSql = (recipient: string) => `exists ${notifiedSql('', recipient)}`;

@@ -5,15 +5,28 @@ import { statement, typed } from '../../../database/statement.ts';
 import { recipientHashSql } from '../../../database/tables/catalog-posts.ts';
 import { caseFoldedSql, columnName, currentTimeSql } from '../../../database/tables/columns.ts';
 import { outbox, type MailPurpose } from '../../../database/tables/outbox.ts';
-import { wasSent, wasNotifiedSql, joinedRecipient, recipientJoins, locationSql, waitingMailsSql } from './loaders.ts';
+import {
+  wasSent,
+  notifiedSql,
+  wasNotifiedSql,
+  joinedRecipient,
+  recipientJoins,
+  locationSql,
+  waitingMailsSql,
+} from './loaders.ts';
 
 // Text: inserts of the rows that a statement selects, window functions, and a row as JSON.
 
+/** All at once: a plan from before a table grew would read the whole table for each mail. */
+const ofFollowUps = 'participant_id = any(array(select "participantId" from :mails where "isFollowUp"))';
+const person = 'earlier.participant_id, earlier.user_id';
 /**
- * True for the mail `earlier`. Of mails that wait, an offer is dropped once it has ended, and others once the person
- * has left. The deregistration after an offer is sent all the same.
+ * True for a mail to a person who was notified. Of mails that wait, an offer is dropped once it has ended, and others
+ * once the person has left. The deregistration after an offer is sent all the same.
  */
-const countsAsNotified = `(${wasSent} or (earlier.purpose = 'offer') = (m.purpose = 'deregistration'))`;
+const followsMail = `((m."participantId", m.user_id) in ${notifiedSql(person, `${ofFollowUps} and ${wasSent}`)}
+        or (m."participantId", m.user_id, m.purpose = 'deregistration')
+          in ${notifiedSql(`${person}, earlier.purpose = 'offer'`, ofFollowUps)})`;
 
 /** Mails without a kind are sent by all schools, and those that follow others to whom the others went. */
 export const queueMails = statement(
@@ -45,7 +58,7 @@ export const queueMails = statement(
           where p.provider_id = :providerId and p.id = mails."participantId") end) as user_id
         from :mails) m
     where m.kind is null or ${isMailOnSql(':providerId', 'm.kind')}
-      or m."isFollowUp" and ${wasNotifiedSql(`participant_id = m."participantId" and earlier.user_id = m.user_id and ${countsAsNotified}`)}
+      or m."isFollowUp" and ${followsMail}
     order by m.place`,
 );
 
