@@ -36,7 +36,8 @@ export async function post(me: Provider, url: string, body: object) {
 /** Posts the fewest fields that the schema requires. */
 async function create(me: Provider, list: string) {
   const endpoint = findWriteEndpoint(`POST ${list}`);
-  if (!endpoint) throw new Error(`name how an item of ${list} is created in test/support/path-items.ts`);
+  if (!endpoint)
+    throw new Error(`name how an item of ${list} is created in test/support/path-items.ts, or renew the document`);
   return post(me, list, endpoint.minimal);
 }
 

@@ -176,7 +176,8 @@ test('every parameter has an example that its schema accepts', () => {
   );
   expect(parameters.length).toBeGreaterThan(400);
   const invalid = parameters.filter(({ schema, example }) => example === undefined || !ajv.validate(schema, example));
-  expect(invalid.map(({ of, name, example }) => `${of} ${name}: ${String(example)}`)).toEqual([]);
+  const names = invalid.map(({ of, name, example }) => `${of} ${name}: ${String(example)}`);
+  expect(names, 'add `examples` to the schema, or the name to src/http/openapi/parameter-examples.json').toEqual([]);
 });
 
 test('all problem details have examples that their schema accepts', () => {
