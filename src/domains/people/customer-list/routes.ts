@@ -6,7 +6,7 @@ import { itemRoutes } from '../../../http/item-routes.ts';
 import { responses } from '../../../http/responses.ts';
 import { CustomerBody, CustomerChange, inputAliases } from '../customers/fields.ts';
 import { customerList } from './list.ts';
-import { customerOperations, customerReferences, getCustomer } from './service.ts';
+import { createCustomer, customerReferences, getCustomer, updateCustomer } from './service.ts';
 
 const tags = ['People'];
 const CustomerId = t.NamedObject('CustomerReference', { customer_id: Type.Integer() });
@@ -34,7 +34,7 @@ export const customerRoutes: FastifyPluginAsyncTypebox = async (app) => {
     },
     config: { idempotency: {}, references: customerReferences },
     handler: async ({ ctx, body }, reply) => {
-      const created: { customer_id?: number } = await customerOperations.create(ctx, body);
+      const created: { customer_id?: number } = await createCustomer(ctx, body);
       // A stored response of the version before is the id.
       const { customer_id = Number(created) } = created;
       return reply.created(customer_id, { customer_id });
@@ -49,7 +49,7 @@ export const customerRoutes: FastifyPluginAsyncTypebox = async (app) => {
     querystring: customerList.ItemQuery,
   });
 
-  itemRoutes(app, 'Customer', tags, CustomerId).put(customerOperations.update, {
+  itemRoutes(app, 'Customer', tags, CustomerId).put(updateCustomer, {
     operationId: 'updateCustomer',
     summary: 'Update a customer',
     description: 'Only the fields sent change.',

@@ -14,7 +14,11 @@ export const getCustomer = async (ctx: Ctx, id: number, query: Static<typeof cus
   Problem.assertFound(await customerList.byId(ctx, id, query), 'Customer');
 
 /** Respond with the id alone. */
-export const customerOperations = itemOperations<{ customer_id: number }, CustomerBody, CustomerChange>({
+export const { create: createCustomer, update: updateCustomer } = itemOperations<
+  { customer_id: number },
+  CustomerBody,
+  CustomerChange
+>({
   ...{ item: 'Customer', table: customers, areas: ['people'], writer },
   find: async (_, id) => ({ customer_id: id }),
   derive(body, before?: CustomerRow) {

@@ -72,7 +72,7 @@ export const catalogSettings: SingleRecordType = {
 /** A line finds the tag or label of its title, or creates it. */
 const titleRecordType = (kind: 'tag' | 'label', table: typeof tags | typeof labels): SingleRecordType => ({
   kind,
-  schema: Type.Object(TagBody.properties),
+  schema: Type.Object({ title: TagBody.properties.title }),
   create: (_, ctx, { title }) =>
     ctx.write(['catalog'], async (w) => itemAt(await resolveTags(w, table, [{ title: title as string }]))),
   export: exportRows(`select id::text as ref, title from ${kind}s where provider_id = $1 order by ${kind}s.id`),
