@@ -15,8 +15,8 @@ const pauseMs = 50;
 export type Task = ReturnType<typeof defineTask>;
 
 /**
- * Declares the deletion of at most `:limit` rows, each at least `:days` too old; without an index it reads the table
- * every hour. `days` are those until a row is deleted, or the variable with them.
+ * Declares the deletion of at most `:limit` rows, each at least `:days` too old, once for a table; without an index it
+ * reads the table every hour. `days` are those until a row is deleted, or the variable with them.
  */
 export const defineTask = (table: string, days: number | string, text: string) => {
   const declared = { takes: { days: 'float', limit: 'int' }, acrossSchools: 'a job of all schools' } as const;

@@ -34,7 +34,7 @@ export type Read = {
   partner?: TSchema;
 };
 
-/** What differs from the defaults, which other routes have. */
+/** Exceptions; other routes have the defaults. */
 const reads: Record<string, Partial<Read>> = {
   'GET /v2/courses': { profiles: everyone, partner: courseList.View },
   'GET /v2/courses/{id}': { profiles: everyone, partner: courseItem.View },
@@ -135,7 +135,7 @@ export type Write = {
 
 const countBodies = (bodies: Write['bodies']) => bodies({} as Ids).length;
 
-/** What differs from the defaults, which other routes have. */
+/** Exceptions; other routes have the defaults. */
 const writes: Record<string, Partial<Write>> = {
   'POST /v2/booking': {
     profiles: booking,

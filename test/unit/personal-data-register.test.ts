@@ -42,6 +42,14 @@ test.each([
   expect(found).toContain(`${name}.${column}`);
 });
 
+test('an entry found by orders or customers names the purchases whose rows are cleared', () => {
+  const found = entries.filter(({ find, erase }) => typeof erase === 'object' && /:(orders|customers)\b/.test(find));
+  expect(found.length).toBeGreaterThan(3);
+  // A ref is replaced by its hash, which no invoice has.
+  const unnamed = found.filter(({ of, table }) => !of && getTableName(table) !== 'import_refs');
+  expect(unnamed.map(({ table }) => getTableName(table))).toEqual([]);
+});
+
 test('a personal column that may not be null becomes another text', () => {
   for (const entry of entries.filter(({ erase }) => typeof erase === 'object')) {
     const [values, columns] = [erasedValues(entry), getTableColumns(entry.table) as Record<string, PgColumn>];

@@ -184,7 +184,7 @@ test('an earlier mail about an interest that is sent after a later one leaves th
   expect(await statuses(testApp.app, pages)).toEqual([410, 200, 200]);
 });
 
-/** What makes each kind of mail that is dropped with its link outdated, and true again. */
+/** Statements that make each kind of mail outdated, so that it is dropped with its link, and valid again. */
 const outdated = {
   invitation: [
     'update admin_memberships set detached_at = now() where admin_user_id = (select max(admin_user_id) from outbox)',

@@ -24,7 +24,7 @@ const isAttempt = `exists (select from events e where e.provider_id = :providerI
 /** True after an import that broke off: one in progress has the lock, and deletes its lines at its end. */
 const isStaged = `(select pg_try_advisory_xact_lock(${imports.importLockSql(':providerId::bigint')}))`;
 
-/** Tables by the names of the lists of an export, in the order of its lists. */
+/** Tables by the names of the lists of an export, in the order of its lists and of deletions: links before mails. */
 export const register = {
   ...{ ...ofParticipants, ...ofOrders, ...ofPeople, ...ofSchool, ...ofMessages, ...ofCourses },
   import_refs: entry(imports.importRefs, isRef, {

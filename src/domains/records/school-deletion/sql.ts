@@ -98,7 +98,7 @@ export const findListed = statement(
     group by p.id order by p.parent_id is null, p.id`,
 );
 
-/** What invoices of a deleted provider need; columns that cannot be unset stay anyway. */
+/** Rows and columns that invoices of a deleted provider need; a column that cannot be null stays anyway. */
 export const keptForInvoices: Record<string, Kept> = {
   ...Object.fromEntries(entries.flatMap(({ table, invoice }) => (invoice ? [[getTableName(table), invoice]] : []))),
   products: { condition: isReferred('order_lines', 'product_id') },
